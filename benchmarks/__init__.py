@@ -1,0 +1,1 @@
+"""Measurements anyone can repeat: ``make bench`` writes ``build/bench.json`` and prints a table."""

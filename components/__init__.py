@@ -1,0 +1,1 @@
+"""What LangBot loads: the five fronts of the memory."""

@@ -1,0 +1,1 @@
+"""Pages that the plugin adds to LangBot's WebUI."""

@@ -1,0 +1,21 @@
+"""The agent's tool ``update_profile``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langbot_plugin.api.definition.components.tool.tool import Tool
+
+from longterm_memory.chat.tools import call_tool
+from longterm_memory.langbot.turn import LangBotTurn
+
+
+class UpdateProfile(Tool):
+    """See ``update_profile.yaml`` for what it takes."""
+
+    async def call(
+        self, params: dict[str, Any], session: Any, query_id: int, query_uuid: str | None = None
+    ) -> str:
+        """Answer the model."""
+        turn = LangBotTurn.of_tool(self.plugin, query_id, query_uuid)
+        return await call_tool(self.plugin.memory(), turn, "update_profile", params)  # type: ignore[attr-defined]

@@ -1,0 +1,92 @@
+"""One knowledge base in use: its model, its records, its indexes and the locks of its scopes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Callable
+from time import monotonic
+from weakref import WeakValueDictionary
+
+from .embeddings import Embeddings
+from .knowledge_base import KnowledgeBase, KnowledgeBaseRegistry
+from .logs import get_logger
+from .ports import Host, VectorRecord
+from .recall.calibration import SENTENCES, Calibration
+from .recall.index import IndexCache
+from .records.store import RecordStore
+from .records.vectors import Vector
+
+__all__ = ["Collection"]
+
+logger = get_logger(__name__)
+
+_SENTINEL_FILE_ID = "ltm-sentinel"
+
+
+class Collection:
+    """Everything that belongs to one knowledge base.
+
+    Args:
+        host: vectors, embeddings and storage.
+        base: which knowledge base.
+        registry: where its calibration is kept.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        base: KnowledgeBase,
+        registry: KnowledgeBaseRegistry,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.base = base
+        self.embeddings = Embeddings(host, base.model, base.calibration, clock)
+        self.records = RecordStore(host, base.id)
+        self.indexes = IndexCache()
+        self._host = host
+        self._registry = registry
+        self._preparing = asyncio.Lock()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def filled(self) -> bool:
+        """Whether anything was ever written; before that the vector store is not read."""
+        return self.base.calibration is not None
+
+    @property
+    def calibration(self) -> Calibration:
+        """Reference vectors of the model; only after :meth:`prepare`."""
+        if self.base.calibration is None:
+            raise RuntimeError("the collection is not prepared")
+        return self.base.calibration
+
+    def lock(self, user_key: str) -> asyncio.Lock:
+        """Return the lock under which a scope's memories are changed."""
+        return self._locks.setdefault(user_key, asyncio.Lock())
+
+    async def prepare(self) -> None:
+        """Make the first write: measure the model and put one row of ours, so that later reads are safe everywhere.
+
+        Raises:
+            EmbeddingFailed: the model did not answer.
+            StoreFailed: the store refused the row (a dimension it does not support, say).
+            StorageFailed: the calibration could not be kept.
+        """
+        async with self._preparing:
+            if self.filled:
+                return
+            vectors = await self.embeddings.embed(SENTENCES)
+            await self._host.upsert(self.base.id, [_sentinel(vectors[0])])
+            calibration = Calibration.of(vectors)
+            self.base = await self._registry.calibrated(self.base, calibration)
+            self.embeddings.calibration = calibration
+            logger.info("knowledge base prepared: kb_id=%s dimension=%d", self.base.id, calibration.dimension)
+
+
+def _sentinel(vector: Vector) -> VectorRecord:
+    row = str(uuid.uuid4())
+    text = json.dumps({"sentinel": True})
+    return VectorRecord(row, vector.tolist(), {"file_id": _SENTINEL_FILE_ID, "uuid": row, "text": text}, "-")

@@ -1,0 +1,351 @@
+"""What the Memory Console's page asks of the memory: typed requests in, plain JSON answers out.
+
+The page cannot read failures that LangBot reports, so nothing here raises: what goes wrong is an answer too,
+``{"error": {"code", "text"}}``. A page names a space by its ``space_id``, or by what a person typed into
+*Derive*; keys are worked out here and only shown there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import BadArgument, LongTermMemoryError
+from .logs import get_logger
+from .models import Filters
+from .policy import Actor
+from .scope import Isolation, Scope, Speaker
+from .words import explain, say
+
+if TYPE_CHECKING:
+    from .scoped import ScopedMemory
+    from .service import MemoryService
+
+__all__ = ["DeriveRequest", "Problem", "Space", "SpacesAnswer", "SpacesRequest", "answer"]
+
+logger = get_logger(__name__)
+
+PROFILE_KEYS = ("ltm/profile/session/", "ltm/profile/speaker/")
+"""Storage keys of the profiles: session key, for a speaker ``/`` and the sender; long names are hashed."""
+SNAPSHOT_KEYS = "ltm/snapshot/"
+
+_COUNT_SECONDS = 8.0
+"""Time for counting memories of all spaces; spaces left over are answered without a number."""
+_READ_SECONDS = 6.0
+"""Time for reading when each space was last active."""
+_READS = 16
+"""Storage reads under way at once; one takes about 8 ms."""
+_HASHED_READS = 500
+"""Most values read only to learn which space a hashed key belongs to."""
+
+
+class Request(BaseModel):
+    """What every request may carry."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    language: str = ""
+    """Language of the page, for the words of errors; empty: the configured one."""
+
+
+class SpacesRequest(Request):
+    """Which spaces to list.
+
+    Attributes:
+        search: text that must stand in the bot, session or a key, in any case; empty: all.
+        counts: whether to count memories too; that reads whole spaces and takes longer.
+        limit: most spaces to return, 1..1000.
+    """
+
+    search: str = ""
+    counts: bool = False
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 500
+
+
+class DeriveRequest(Request):
+    """A space as a person names it; no ``isolation`` means the configured one."""
+
+    bot_uuid: str = ""
+    session_name: str = ""
+    isolation: Isolation | None = None
+
+
+class Space(BaseModel):
+    """A memory space, as the page shows it.
+
+    Attributes:
+        space_id: what the page sends instead of keys.
+        bot_uuid: ``""`` when unknown.
+        session_name: ``{launcher_type}_{launcher_id}``.
+        isolation: effective isolation.
+        scope_key: profiles, injection and audit live under it.
+        user_key: memories live under it.
+        profiles: stored profiles: of the conversation and of its speakers.
+        episodes: active memories under ``user_key``; ``None`` when they were not counted.
+        last_activity: time of the last injection or profile change, ISO-8601, ``""`` when not known.
+    """
+
+    space_id: str
+    bot_uuid: str
+    session_name: str
+    isolation: Isolation
+    scope_key: str
+    user_key: str
+    profiles: int = 0
+    episodes: int | None = None
+    last_activity: str = ""
+
+    @classmethod
+    def of(cls, scope: Scope, **facts: Any) -> Space:
+        """Describe a scope."""
+        return cls(
+            space_id=scope.space_id,
+            bot_uuid=scope.bot_uuid,
+            session_name=scope.session_name,
+            isolation=scope.isolation,
+            scope_key=scope.scope_key,
+            user_key=scope.user_key,
+            **facts,
+        )
+
+
+class KnowledgeBaseAnswer(BaseModel):
+    """The knowledge base in use."""
+
+    id: str
+    has_model: bool
+
+
+class SpacesAnswer(BaseModel):
+    """The spaces that exist, last active first; ``total`` counts those beyond the limit too."""
+
+    spaces: list[Space]
+    total: int
+    knowledge_base: KnowledgeBaseAnswer | None
+
+
+class DeriveAnswer(BaseModel):
+    """The space that was named, and whether anything is stored in it."""
+
+    space: Space
+    known: bool
+
+
+class Problem(BaseModel):
+    """Why there is no answer: a stable code, and a sentence for people."""
+
+    code: str
+    text: str
+
+
+async def answer(service: MemoryService, endpoint: str, method: str, body: Any) -> dict[str, Any]:
+    """Answer a request of the page; never raises.
+
+    Args:
+        service: the installation's memory.
+        endpoint: ``/spaces`` or ``/derive``.
+        method: ``POST``, or ``GET`` for what changes nothing.
+        body: parsed JSON, ``None`` when there was none.
+
+    Returns:
+        The answer as JSON, or ``{"error": {"code", "text"}}``.
+    """
+    language = ""
+    try:
+        language = await _language(service, body)
+        route = _ROUTES.get(endpoint)
+        if route is None or method.upper() not in ("GET", "POST"):
+            return _problem("unknown_endpoint", language, endpoint=endpoint[:60])
+        request = route.request.model_validate({} if body is None else body)
+        return (await route.run(service, request)).model_dump(mode="json")
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "body"
+        return _problem("bad_request", language, detail=f"{where}: {first['msg']}")
+    except LongTermMemoryError as exc:
+        logger.info("console request failed: endpoint=%s reason=%s", endpoint[:60], exc.reason)
+        return {"error": Problem(code=exc.reason, text=explain(language, exc)).model_dump()}
+    except Exception:
+        # LangBot would tell the page "Internal server error" and no more.
+        logger.exception("console request failed: endpoint=%s", endpoint[:60])
+        return _problem("internal", language)
+
+
+async def _language(service: MemoryService, body: Any) -> str:
+    given = body.get("language") if isinstance(body, dict) else None
+    if isinstance(given, str) and given:
+        return given
+    try:
+        return (await service.settings()).language
+    except LongTermMemoryError:
+        return ""
+
+
+def _problem(code: str, language: str, **values: object) -> dict[str, Any]:
+    return {"error": Problem(code=code, text=say(language, f"console.{code}", **values)).model_dump()}
+
+
+# ---------------------------------------------------------------- spaces
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the storage keys say about one conversation."""
+
+    scope: Scope
+    session: bool = False
+    speakers: int = 0
+    snapshot: bool = False
+
+    @property
+    def profiles(self) -> int:
+        return int(self.session) + self.speakers
+
+    def matches(self, search: str) -> bool:
+        shown = (self.scope.bot_uuid, self.scope.session_name, self.scope.scope_key, self.scope.user_key)
+        return any(search in text.casefold() for text in shown)
+
+
+async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswer:
+    base = await service.knowledge_bases.get()
+    isolation = (await service.settings()).isolation
+    search = request.search.strip().casefold()
+    found = [f for f in (await _found(service, isolation)).values() if f.matches(search)]
+    active = await _last_activities(service, found)
+    spaces = [
+        Space.of(f.scope, profiles=f.profiles, last_activity=active.get(f.scope.scope_key, "")) for f in found
+    ]
+    spaces.sort(key=lambda s: s.session_name)
+    spaces.sort(key=lambda s: s.last_activity, reverse=True)
+    total, spaces = len(spaces), spaces[: request.limit]
+    if request.counts and base is not None:
+        scopes = {f.scope.space_id: f.scope for f in found}
+        counted = await _counts(service, [scopes[s.space_id] for s in spaces])
+        spaces = [s.model_copy(update={"episodes": counted.get(s.user_key)}) for s in spaces]
+    known = KnowledgeBaseAnswer(id=base.id, has_model=bool(base.model)) if base else None
+    return SpacesAnswer(spaces=spaces, total=total, knowledge_base=known)
+
+
+async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswer:
+    isolation = request.isolation or (await service.settings()).isolation
+    scope = Scope.of_session(request.session_name, bot_uuid=request.bot_uuid, isolation=isolation)
+    found = (await _found(service, isolation)).get(scope.scope_key) or _Found(scope)
+    active = await _last_activities(service, [found])
+    counted = await _counts(service, [scope]) if await service.knowledge_bases.get() else {}
+    episodes = counted.get(scope.user_key)
+    space = Space.of(
+        scope, profiles=found.profiles, episodes=episodes, last_activity=active.get(scope.scope_key, "")
+    )
+    return DeriveAnswer(space=space, known=bool(found.profiles or found.snapshot or episodes))
+
+
+async def _found(service: MemoryService, isolation: Isolation) -> dict[str, _Found]:
+    """Return what storage holds, by scope key.
+
+    Nearly everything is in the keys alone, so that a thousand speakers cost one call and not a thousand.
+    """
+    found: dict[str, _Found] = {}
+    hashed = 0
+    for key in sorted(await service.host.storage.keys()):
+        prefix = next((p for p in (*PROFILE_KEYS, SNAPSHOT_KEYS) if key.startswith(p)), None)
+        if prefix is None:
+            continue
+        scope = _scope_of_key(key.removeprefix(prefix).split("/", 1)[0], isolation)
+        if scope is None and hashed < _HASHED_READS:
+            hashed += 1
+            scope = await _scope_of_value(service, key, isolation)
+        if scope is None:
+            continue
+        entry = found.setdefault(scope.scope_key, _Found(scope))
+        if prefix == SNAPSHOT_KEYS:
+            entry.snapshot = True
+        elif prefix == PROFILE_KEYS[0]:
+            entry.session = True
+        else:
+            entry.speakers += 1
+    return found
+
+
+def _scope_of_key(key: str, isolation: Isolation) -> Scope | None:
+    """Return the scope with that scope key, ``None`` when it is none (a hash, say)."""
+    bot, _, session = key.rpartition(":")
+    kind, _, ident = session.partition("_")
+    try:
+        parts = [unquote(part, errors="surrogatepass") for part in (bot, kind, ident)]
+        scope = Scope.of(bot_uuid=parts[0], launcher_type=parts[1], launcher_id=parts[2], isolation=isolation)
+    except (UnicodeDecodeError, BadArgument):
+        return None
+    return scope if scope.scope_key == key else None
+
+
+async def _scope_of_value(service: MemoryService, key: str, isolation: Isolation) -> Scope | None:
+    """Return the scope that the value under a hashed key belongs to."""
+    try:
+        data = json.loads(await service.host.storage.get(key) or b"null")
+    except ValueError:
+        return None
+    scope_key = data.get("scope_key") if isinstance(data, dict) else None
+    return _scope_of_key(scope_key, isolation) if isinstance(scope_key, str) else None
+
+
+async def _last_activities(service: MemoryService, found: list[_Found]) -> dict[str, str]:
+    """Return when each conversation was last active, by scope key; what is not read in time is left out."""
+    times: dict[str, str] = {}
+    reading = asyncio.Semaphore(_READS)
+
+    async def read(entry: _Found) -> None:
+        async with reading:
+            try:
+                snapshot = await service.snapshots.get(entry.scope.scope_key) if entry.snapshot else None
+                at = snapshot.at if snapshot else ""
+                if not at and entry.session:
+                    at = (await service.profiles.session(entry.scope)).updated_at
+                times[entry.scope.scope_key] = at
+            except LongTermMemoryError as exc:
+                logger.debug(
+                    "last activity not known: scope_key=%s reason=%s", entry.scope.scope_key, exc.reason
+                )
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_READ_SECONDS):
+            await asyncio.gather(*(read(entry) for entry in found))
+    return times
+
+
+async def _counts(service: MemoryService, scopes: list[Scope]) -> dict[str, int]:
+    """Return the number of active memories by user key, without those that there was no time for.
+
+    One after the other: a busy bot should not feel that somebody opened a page.
+    """
+    counted: dict[str, int | None] = {}
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_COUNT_SECONDS):
+            for scope in scopes:
+                if scope.user_key not in counted:
+                    memory = await service.space(scope, Actor.of(scope, Speaker(), "console"))
+                    counted[scope.user_key] = await _count(memory)
+    return {key: number for key, number in counted.items() if number is not None}
+
+
+async def _count(memory: ScopedMemory) -> int | None:
+    try:
+        return (await memory.page(Filters(), size=1)).total
+    except LongTermMemoryError as exc:
+        logger.info("memories not counted: user_key=%s reason=%s", memory.scope.user_key, exc.reason)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    request: type[Request]
+    run: Callable[[MemoryService, Any], Awaitable[BaseModel]]
+
+
+_ROUTES = {"/spaces": _Route(SpacesRequest, _spaces), "/derive": _Route(DeriveRequest, _derive)}

@@ -1,0 +1,160 @@
+"""The one way to embeddings: checked vectors, a breaker for a service that is down, and a watch on the model.
+
+Every answer is checked (one finite, non-zero vector per text, the dimension of the store). After two failures in a row,
+or one call that hung until its deadline, nothing is asked for 60 seconds; then one call is let through as a trial. Once a
+minute the canary sentence rides along in the same call, so a model that was swapped under the same name is noticed
+before its vectors mix with the old ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from .errors import EmbeddingFailed
+from .ports import Embedder
+from .recall.calibration import CANARY, Calibration
+from .records.vectors import Vector, unit
+
+__all__ = ["BREAK_SECONDS", "FAILURES_TO_BREAK", "Breaker", "Embeddings"]
+
+BREAK_SECONDS = 60.0
+FAILURES_TO_BREAK = 2
+CANARY_SECONDS = 60.0
+"""How long a verified model is believed."""
+
+
+class Breaker:
+    """Stops calling a service that keeps failing.
+
+    Args:
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._open_until = 0.0
+        self._trial = False
+
+    def seconds_left(self) -> float:
+        """Return how long calls are still refused, 0 when one may be made."""
+        left = self._open_until - self._clock()
+        if left > 0:
+            return left
+        return 1.0 if self._trial else 0.0
+
+    def enter(self) -> None:
+        """Ask for permission to call.
+
+        Raises:
+            EmbeddingFailed: ``embedding_pause`` while the breaker is open or a trial is on its way.
+        """
+        left = self.seconds_left()
+        if left > 0:
+            raise EmbeddingFailed("embedding_pause", seconds=max(1, round(left)))
+        self._trial = self._failures >= FAILURES_TO_BREAK
+
+    def succeeded(self) -> None:
+        """Close the breaker."""
+        self._failures, self._open_until, self._trial = 0, 0.0, False
+
+    def failed(self, *, hung: bool = False) -> None:
+        """Count a failure; a hang counts as enough of them, so that the next turn does not wait again."""
+        self._trial = False
+        self._failures += FAILURES_TO_BREAK if hung else 1
+        if self._failures >= FAILURES_TO_BREAK:
+            self._open_until = self._clock() + BREAK_SECONDS
+
+    def abandoned(self) -> None:
+        """The caller went away without an outcome; a trial may be made again."""
+        self._trial = False
+
+
+class Embeddings:
+    """Embeds texts with one model of the host.
+
+    Args:
+        embedder: the host.
+        model: uuid of the embedding model.
+        calibration: what the store was filled with; ``None`` before first use.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        model: str,
+        calibration: Calibration | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.model = model
+        self.calibration = calibration
+        self.breaker = Breaker(clock)
+        self._embedder = embedder
+        self._clock = clock
+        self._verified_until = float("-inf")
+
+    async def embed(self, texts: Sequence[str], *, timeout: float = 45.0) -> list[Vector]:
+        """Return one unit vector per text, in one call to the service.
+
+        Args:
+            texts: at least one, not blank.
+            timeout: seconds to wait; a longer wait counts as a hang.
+
+        Raises:
+            EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_unusable`` or ``model_changed``.
+        """
+        self.breaker.enter()
+        watch = self.calibration is not None and self._clock() >= self._verified_until
+        asked = [*texts, CANARY] if watch else list(texts)
+        try:
+            vectors = self._checked(await self._ask(asked, timeout), len(asked))
+        except EmbeddingFailed as exc:
+            self.breaker.failed(hung=isinstance(exc.__cause__, TimeoutError))
+            raise
+        except asyncio.CancelledError:
+            self.breaker.abandoned()
+            raise
+        self.breaker.succeeded()
+        self._check_model(vectors, watch)
+        return vectors[: len(texts)]
+
+    def forget_verification(self) -> None:
+        """Have the next call check the model again."""
+        self._verified_until = float("-inf")
+
+    async def _ask(self, texts: list[str], timeout: float) -> list[list[float]]:
+        try:
+            return await asyncio.wait_for(self._embedder.embed(self.model, texts), timeout)
+        except TimeoutError as exc:
+            raise EmbeddingFailed("embedding_down") from exc
+
+    @staticmethod
+    def _checked(answer: object, wanted: int) -> list[Vector]:
+        if not isinstance(answer, (list, tuple)) or len(answer) != wanted:
+            got = len(answer) if isinstance(answer, (list, tuple)) else "no"
+            raise EmbeddingFailed("embedding_unusable", detail=f"{got} vectors for {wanted} texts")
+        try:
+            vectors = [unit(v) for v in answer]
+        except (ValueError, TypeError) as exc:
+            raise EmbeddingFailed("embedding_unusable", detail="not finite numbers") from exc
+        if len({v.shape for v in vectors}) > 1:
+            raise EmbeddingFailed("embedding_unusable", detail="vectors of different length")
+        return vectors
+
+    def _check_model(self, vectors: list[Vector], watched: bool) -> None:
+        known = self.calibration
+        if known is None:
+            return
+        dimension = int(vectors[0].shape[0])
+        if dimension != known.dimension:
+            self.forget_verification()
+            raise EmbeddingFailed(
+                "model_changed", detail=f"dimension {known.dimension} before, {dimension} now"
+            )
+        if watched and not known.same_model(vectors[-1]):
+            raise EmbeddingFailed("model_changed", detail="same dimension, other vectors")
+        if watched:
+            self._verified_until = self._clock() + CANARY_SECONDS

@@ -1,0 +1,29 @@
+"""Episode ids: short enough to type, unique enough for any scope, legal everywhere.
+
+Eight characters of Crockford's base32 in lower case, the first one a letter so that no id is ever read as a number:
+22 x 32^7 = 7.6e11 ids. They are scoped, so two memories of one scope collide with probability 1e-3 at 50 000 memories,
+and a new id is checked against the scope's index when that is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+__all__ = ["ALPHABET", "EXAMPLE", "LENGTH", "is_id", "new_id"]
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LETTERS = ALPHABET[10:]
+LENGTH = 8
+EXAMPLE = "k7m29xqd"
+_SHAPE = re.compile(rf"[{_LETTERS}][{ALPHABET}]{{{LENGTH - 1}}}")
+
+
+def new_id() -> str:
+    """Return a fresh random episode id."""
+    return secrets.choice(_LETTERS) + "".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1))
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` is exactly an id (no brackets, no upper case)."""
+    return _SHAPE.fullmatch(text) is not None

@@ -1,0 +1,319 @@
+"""One turn: from the message that comes in to the blocks that the model gets.
+
+At most four rounds of host calls, whatever the size of the memory: the message's variables; profiles beside the question's
+embedding; the search; and, in one go, the query variables and the snapshot. Recall has a deadline, and whatever fails
+costs the turn its episodes, never the reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..conversation import (
+    ATTACHED_VARIABLE,
+    KNOWLEDGE_BASES_VARIABLE,
+    Attachment,
+    Conversation,
+)
+from ..errors import BadArgument, LongTermMemoryError, StorageFailed
+from ..logs import get_logger
+from ..models import Hit, Profile, RecallQuery, RecallResult, Snapshot, SnapshotEpisode
+from ..policy import Actor
+from ..ports import Turn
+from ..recall.recaller import Fill
+from ..scope import Scope, Speaker
+from ..scoped import ProfileView, ScopedMemory
+from ..settings import Settings
+from ..text.small_talk import skip_reason
+from ..text.times import iso
+from .blocks import render_episode_block, render_profile_block
+
+if TYPE_CHECKING:
+    from ..service import MemoryService
+
+__all__ = ["CONTEXT_VARIABLE", "Injection", "Injector"]
+
+logger = get_logger(__name__)
+
+CONTEXT_VARIABLE = "_ltm_context"
+"""Query variable for other plugins; its keys are a promise (README, for plugin authors)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What goes into the prompt of this turn.
+
+    Attributes:
+        blocks: texts to append to the system part of the prompt, in order; empty when nothing is injected.
+        snapshot: what was done and why; ``None`` when the memory is not active here.
+        reason: why nothing is injected (``not_configured``, ``not_attached``, ``no_scope``, ``command``), else ``""``.
+    """
+
+    blocks: tuple[str, ...] = ()
+    snapshot: Snapshot | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    """Outcome of the recall of a turn: hits, or in one word why there are none."""
+
+    state: str
+    result: RecallResult = RecallResult()
+
+
+class Injector:
+    """Prepares turns for one installation."""
+
+    def __init__(self, service: MemoryService) -> None:
+        self._service = service
+        self._warned = False
+
+    async def prepare(self, turn: Turn) -> Injection:
+        """Read the message, recall, and publish what is injected.
+
+        Args:
+            turn: the message being answered.
+
+        Returns:
+            The blocks for the prompt. Failures of recall, profiles, variables and snapshot are in the snapshot's notes.
+
+        Raises:
+            StorageFailed: not even the settings could be read.
+        """
+        started = self._service.clock()
+        try:
+            conversation, base, version = await asyncio.gather(
+                Conversation.of_turn(turn), self._service.knowledge_bases.get(), self._service.host.version()
+            )
+        except BadArgument as exc:
+            return self._skipped(turn, exc.reason)
+        if base is None or not base.model:
+            return self._skipped(turn, "not_configured")
+        attachment = conversation.attachment(base.id)
+        if attachment is Attachment.NO:
+            return self._skipped(turn, "not_attached", conversation)
+        settings = await self._service.settings()
+        skip = skip_reason(conversation.text, settings.command_prefixes)
+        if skip == "command":
+            await self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable")
+            return self._skipped(turn, "command", conversation)
+        scope = conversation.scope(settings.isolation)
+        memory = ScopedMemory(self._service, scope, Actor.of(scope, conversation.speaker, "tool"), settings)
+        profiles, recalled = await asyncio.gather(
+            self._profiles(memory, settings), self._recall(memory, conversation, settings, skip)
+        )
+        injection = self._render(conversation, scope, settings, profiles, recalled, attachment, started)
+        suppress = attachment is Attachment.YES and _asks_only_listed(version)
+        await self._publish(turn, conversation, base.id, injection, profiles, recalled, attachment, suppress)
+        return injection
+
+    # ------------------------------------------------------------ gathering
+
+    async def _profiles(self, memory: ScopedMemory, settings: Settings) -> ProfileView:
+        try:
+            return await asyncio.wait_for(memory.profiles(), settings.recall_deadline_seconds)
+        except TimeoutError:
+            return ProfileView(None, None, (StorageFailed("storage_down"),))
+
+    async def _recall(
+        self, memory: ScopedMemory, conversation: Conversation, settings: Settings, skip: str
+    ) -> _Recalled:
+        if not settings.auto_recall_top_k:
+            return _Recalled("off")
+        if skip:
+            return _Recalled(f"skipped:{skip}")
+        query = RecallQuery(
+            text=conversation.text[:_QUERY_MAX],
+            k=settings.auto_recall_top_k,
+            speaker_id=conversation.speaker.id,
+        )
+        deadline = settings.recall_deadline_seconds
+        try:
+            result = await asyncio.wait_for(
+                # The embedding call gets a little less, so that its own timeout is noticed as a hang of the service.
+                memory.recall(query, fill=Fill.PAGE, timeout=deadline * 0.95),
+                deadline,
+            )
+        except TimeoutError:
+            return _Recalled("failed:deadline")
+        except LongTermMemoryError as exc:
+            logger.warning("recall failed: query_id=%s reason=%s", conversation.query_id, exc.reason)
+            return _Recalled(f"failed:{exc.reason}")
+        return _Recalled(f"skipped:{result.skipped}" if result.skipped else "ok", result)
+
+    # ------------------------------------------------------------ rendering
+
+    def _render(
+        self,
+        conversation: Conversation,
+        scope: Scope,
+        settings: Settings,
+        profiles: ProfileView,
+        recalled: _Recalled,
+        attachment: Attachment,
+        started: float,
+    ) -> Injection:
+        in_system = settings.episode_placement == "system"
+        text, shown = render_episode_block(
+            recalled.result.hits,
+            zone=settings.zone,
+            now=self._service.now(),
+            budget=settings.episode_budget_chars,
+        )
+        profile_text = render_profile_block(
+            profiles.session,
+            profiles.speaker,
+            conversation.speaker,
+            budget=settings.profile_budget_chars,
+            unreadable=bool(profiles.problems),
+        )
+        blocks = (profile_text, text) if in_system and shown else (profile_text,)
+        notes = [f"profile:{p.reason}" for p in profiles.problems]
+        if attachment is Attachment.UNKNOWN:
+            notes.append("knowledge_bases_hidden")
+            if not self._warned:
+                self._warned = True
+                logger.warning("the host does not expose %s: suppression skipped", KNOWLEDGE_BASES_VARIABLE)
+        snapshot = Snapshot(
+            at=iso(self._service.now()),
+            query_id=conversation.query_id,
+            scope_key=scope.scope_key,
+            user_key=scope.user_key,
+            sender_id=conversation.speaker.id,
+            sender_name=conversation.speaker.name,
+            injected=True,
+            blocks=blocks,
+            prompt_chars=sum(map(len, blocks)),
+            profiles=tuple(
+                name
+                for name, profile in (("session", profiles.session), ("speaker", profiles.speaker))
+                if profile is not None and not profile.empty
+            ),
+            episodes=tuple(_snapshot_episode(hit) for hit in shown),
+            placement=settings.episode_placement,
+            recall=recalled.state,
+            notes=tuple(notes),
+            below_floor=recalled.result.below_floor,
+            ms=round((self._service.clock() - started) * 1000),
+        )
+        self._service.turns.begin(
+            scope,
+            conversation.speaker,
+            query_id=conversation.query_id or "-",
+            text=conversation.text,
+            shown=[hit.episode.id for hit in shown] if in_system else (),
+            waiting=() if in_system else shown,
+        )
+        return Injection(blocks, snapshot)
+
+    # ------------------------------------------------------------ publishing
+
+    async def _publish(
+        self,
+        turn: Turn,
+        conversation: Conversation,
+        kb_id: str,
+        injection: Injection,
+        profiles: ProfileView,
+        recalled: _Recalled,
+        attachment: Attachment,
+        suppress: bool,
+    ) -> None:
+        context = _context(conversation.speaker, profiles, recalled.result.hits)
+        calls = [
+            self._quietly(turn.set_variable(CONTEXT_VARIABLE, context), "variable"),
+            self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable"),
+        ]
+        if injection.snapshot is not None:
+            calls.append(self._quietly(self._service.snapshots.put(injection.snapshot), "snapshot"))
+        if suppress:
+            left = [k for k in conversation.knowledge_bases or () if k != kb_id]
+            calls.append(self._quietly(turn.set_variable(KNOWLEDGE_BASES_VARIABLE, left), "variable"))
+        await asyncio.gather(*calls)
+        snapshot = injection.snapshot
+        logger.info(
+            "memory injection ready: query_id=%s kb_id=%s scope_key=%s sender_id=%s block_count=%d prompt_chars=%d"
+            " episodes=%d recall=%s ms=%d",
+            conversation.query_id,
+            kb_id,
+            snapshot.scope_key if snapshot else "",
+            conversation.speaker.id,
+            len(injection.blocks),
+            snapshot.prompt_chars if snapshot else 0,
+            len(snapshot.episodes) if snapshot else 0,
+            recalled.state,
+            snapshot.ms if snapshot else 0,
+        )
+
+    @staticmethod
+    async def _quietly(call: Awaitable[Any], what: str) -> None:
+        """Await something that the reply must not depend on."""
+        try:
+            await asyncio.wait_for(call, _PUBLISH_SECONDS)
+        except (LongTermMemoryError, TimeoutError) as exc:
+            logger.warning("%s not written: %s", what, getattr(exc, "reason", "timeout"))
+
+    @staticmethod
+    def _skipped(turn: Turn, reason: str, conversation: Conversation | None = None) -> Injection:
+        logger.info(
+            "memory injection skipped: query_id=%s sender_id=%s reason=%s",
+            turn.query_id,
+            conversation.speaker.id if conversation else "",
+            reason,
+        )
+        return Injection(reason=reason)
+
+
+_QUERY_MAX = 2_000
+"""Longest part of a message that is embedded as the question, in characters."""
+_PUBLISH_SECONDS = 3.0
+
+
+def _asks_only_listed(version: str) -> bool:
+    """Whether taking our knowledge base out of the list keeps the runner from asking it: on hosts before 4.11.
+
+    From 4.11 on the runner asks anyway, and taking it out would lock our own and other plugins' tools out.
+    """
+    return version.removeprefix("v").startswith("4.10.")
+
+
+def _snapshot_episode(hit: Hit) -> SnapshotEpisode:
+    why = {
+        "vector": hit.score.vector,
+        "cosine": hit.score.cosine,
+        "lexical": hit.score.lexical,
+        **hit.score.boosts,
+    }
+    return SnapshotEpisode(
+        id=hit.episode.id,
+        content=hit.episode.content,
+        score=round(hit.score.total, 4),
+        why={name: round(value, 4) for name, value in why.items()},
+    )
+
+
+def _context(speaker: Speaker, profiles: ProfileView, hits: tuple[Hit, ...]) -> Mapping[str, Any]:
+    """The value of ``_ltm_context``: plain stored text, the promised keys always present."""
+    empty = Profile()
+    return {
+        "speaker": {"id": speaker.id, "name": speaker.name},
+        "session_profile": (profiles.session or empty).public(),
+        "speaker_profile": (profiles.speaker or empty).public() if speaker.known else None,
+        "episodes": [
+            {
+                "content": hit.episode.content,
+                "id": hit.episode.id,
+                "timestamp": iso(hit.episode.timestamp),
+                "sender_id": hit.episode.sender_id,
+                "sender_name": hit.episode.sender_name,
+                "importance": hit.episode.importance,
+                "tags": list(hit.episode.tags),
+                "score": round(hit.score.total, 4),
+            }
+            for hit in hits
+        ],
+    }

@@ -1,0 +1,155 @@
+"""The one memory knowledge base: which it is, and what it was filled with.
+
+Kept in plugin storage under ``ltm/kb``. The host never tells the plugin about a knowledge base again after creating it,
+so this record is what a restarted plugin knows; calls that carry the id and creation settings heal a lost one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .errors import NotConfigured, StorageFailed
+from .logs import get_logger
+from .ports import Host
+from .recall.calibration import Calibration
+
+__all__ = ["KB_KEY", "KnowledgeBase", "KnowledgeBaseRegistry"]
+
+logger = get_logger(__name__)
+
+KB_KEY = "ltm/kb"
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """A memory knowledge base.
+
+    Attributes:
+        id: the host's uuid of it; also the name of its vector collection.
+        creation_settings: what the operator chose when creating it (frozen by the host).
+        calibration: reference vectors of its embedding model; ``None`` until something was embedded for it. Before that
+            nothing was ever written, so nothing needs to be read: on Milvus a first read would even fix a wrong dimension.
+    """
+
+    id: str
+    creation_settings: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
+
+    @property
+    def model(self) -> str:
+        """Uuid of the embedding model, ``""`` when none was chosen."""
+        return str(self.creation_settings.get("embedding_model_uuid") or "")
+
+
+class KnowledgeBaseRegistry:
+    """Remembers the knowledge base in plugin storage; reads it once per process."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._known: KnowledgeBase | None = None
+        self._read = False
+
+    async def get(self) -> KnowledgeBase | None:
+        """Return the knowledge base, ``None`` when there is none.
+
+        Raises:
+            StorageFailed: storage did not answer, or the record is unreadable.
+        """
+        if not self._read:
+            raw = await self._host.storage.get(KB_KEY)
+            self._known = None if raw is None else _loaded(raw)
+            self._read = True
+        return self._known
+
+    async def require(self) -> KnowledgeBase:
+        """Return the knowledge base.
+
+        Raises:
+            NotConfigured: ``not_configured`` or ``no_embedding_model``.
+            StorageFailed: as :meth:`get`.
+        """
+        base = await self.get()
+        if base is None:
+            raise NotConfigured("not_configured")
+        if not base.model:
+            raise NotConfigured("no_embedding_model")
+        return base
+
+    async def register(self, kb_id: str, creation_settings: Mapping[str, Any]) -> KnowledgeBase:
+        """Take a new knowledge base into use.
+
+        Raises:
+            NotConfigured: ``second_knowledge_base`` when another one is in use and still exists on the host.
+            StorageFailed: storage did not answer.
+        """
+        try:
+            known = await self.get()
+        except StorageFailed as exc:
+            # A damaged record must not block a new knowledge base; nothing else is stored under this key.
+            logger.warning("knowledge base record replaced: reason=%s", exc.reason)
+            known = None
+        if known is not None and known.id != kb_id:
+            existing = await self._host.knowledge_bases()
+            if existing is None or known.id in existing:
+                raise NotConfigured("second_knowledge_base", existing=known.id)
+        if known is None or known.id != kb_id:
+            known = KnowledgeBase(kb_id, dict(creation_settings))
+            await self._save(known)
+        return known
+
+    async def adopt(self, kb_id: str, creation_settings: Mapping[str, Any]) -> None:
+        """Learn about a knowledge base of ours from a call that names it, when none is known.
+
+        Raises:
+            StorageFailed: storage did not answer.
+        """
+        if kb_id and creation_settings and await self.get() is None:
+            await self.register(kb_id, creation_settings)
+
+    async def calibrated(self, base: KnowledgeBase, calibration: Calibration) -> KnowledgeBase:
+        """Keep the reference vectors of the model.
+
+        Raises:
+            StorageFailed: storage did not answer; nothing is kept.
+        """
+        filled = replace(base, calibration=calibration)
+        await self._save(filled)
+        return filled
+
+    async def unregister(self, kb_id: str) -> None:
+        """Forget a deleted knowledge base; another one's id is left alone.
+
+        Raises:
+            StorageFailed: storage did not answer.
+        """
+        known = await self.get()
+        if known is not None and known.id == kb_id:
+            await self._host.storage.delete(KB_KEY)
+            self._known = None
+
+    async def _save(self, base: KnowledgeBase) -> None:
+        data = {
+            "schema_version": _SCHEMA,
+            "id": base.id,
+            "creation_settings": dict(base.creation_settings),
+            "calibration": base.calibration.dump() if base.calibration else None,
+        }
+        await self._host.storage.set(KB_KEY, json.dumps(data).encode())
+        self._known, self._read = base, True
+
+
+def _loaded(raw: bytes) -> KnowledgeBase:
+    try:
+        data = json.loads(raw)
+        calibration = data["calibration"]
+        return KnowledgeBase(
+            str(data["id"]),
+            dict(data["creation_settings"]),
+            Calibration.load(calibration) if calibration else None,
+        )
+    except (ValueError, KeyError, TypeError) as exc:
+        raise StorageFailed("profile_unreadable", key=KB_KEY) from exc

@@ -1,0 +1,1 @@
+"""Memories in and out: files of episodes that an operator uploads."""

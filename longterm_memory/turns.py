@@ -1,0 +1,102 @@
+"""What was already handed to the model in the turn of a speaker, so that it sees each memory once.
+
+The host's ``retrieve`` carries no query id, only bot, session and speaker. So the listener notes what it injected under
+these three, and whoever asks the engine within the turn (a runner's own retrieval, another plugin's tool) gets its
+matches minus those. Process memory only; a lost note costs a repeated line, nothing more.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import monotonic
+
+from .models import Hit
+from .scope import Scope, Speaker
+from .text.fold import fold
+
+__all__ = ["AGENT_WINDOW_SECONDS", "TURN_WINDOW_SECONDS", "TurnNote", "TurnWindow"]
+
+TURN_WINDOW_SECONDS = 300.0
+"""How long a turn may take at most; the next message of the speaker ends it earlier."""
+AGENT_WINDOW_SECONDS = 20.0
+"""For bots without listener events: retrievals this close together count as one turn."""
+_NOTES_MAX = 5_000
+
+
+@dataclass(slots=True)
+class TurnNote:
+    """One turn of a speaker.
+
+    Attributes:
+        query_id: the host's id of the message; ``""`` when no listener ran (agent-bound bots).
+        text: the message, folded.
+        shown: ids of the memories that the model has got.
+        waiting: memories recalled by the listener that the runner's own retrieval is to hand out.
+        started: monotonic seconds.
+    """
+
+    query_id: str
+    text: str
+    started: float
+    shown: set[str] = field(default_factory=set)
+    waiting: tuple[Hit, ...] = ()
+
+
+class TurnWindow:
+    """Notes of the current turns.
+
+    Args:
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._notes: OrderedDict[tuple[str, str, str], TurnNote] = OrderedDict()
+
+    @staticmethod
+    def _key(scope: Scope, speaker: Speaker) -> tuple[str, str, str]:
+        return scope.bot_uuid, scope.session_name, speaker.id
+
+    def begin(
+        self,
+        scope: Scope,
+        speaker: Speaker,
+        *,
+        query_id: str,
+        text: str,
+        shown: Iterable[str] = (),
+        waiting: tuple[Hit, ...] = (),
+    ) -> TurnNote:
+        """Note a new turn; it replaces the speaker's previous one."""
+        note = TurnNote(query_id, fold(text), self._clock(), set(shown), waiting)
+        key = self._key(scope, speaker)
+        self._notes[key] = note
+        self._notes.move_to_end(key)
+        while len(self._notes) > _NOTES_MAX:
+            self._notes.popitem(last=False)
+        return note
+
+    def current(self, scope: Scope, speaker: Speaker) -> TurnNote | None:
+        """Return the turn that is going on, ``None`` when there is none (any more)."""
+        note = self._notes.get(self._key(scope, speaker))
+        if note is None:
+            return None
+        window = TURN_WINDOW_SECONDS if note.query_id else AGENT_WINDOW_SECONDS
+        return note if self._clock() - note.started <= window else None
+
+    @staticmethod
+    def take_waiting(note: TurnNote, query: str) -> tuple[Hit, ...] | None:
+        """Return the memories that wait for the runner's own retrieval, once, when it asks with the message itself."""
+        if not note.waiting or fold(query) != note.text:
+            return None
+        waiting, note.waiting = note.waiting, ()
+        note.shown.update(hit.episode.id for hit in waiting)
+        return waiting
+
+    def forget(self, episode_ids: Iterable[str]) -> None:
+        """Make sure that a forgotten memory waits nowhere."""
+        gone = set(episode_ids)
+        for note in self._notes.values():
+            note.waiting = tuple(hit for hit in note.waiting if hit.episode.id not in gone)

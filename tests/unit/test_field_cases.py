@@ -1,0 +1,375 @@
+"""Faults that people met in memory systems of this kind, through the tools and the command."""
+
+from __future__ import annotations
+
+import pytest
+
+from longterm_memory.models import Filters, Status
+from tests.support.memory import KB, Bot, new_bot
+from tests.support.strict_host import StrictHost
+
+GROUP, OTHER, PRIVATE = "group_77001", "group_77002", "person_9001"
+MINA, TAO = "9001", "9002"
+
+
+@pytest.fixture
+async def bot() -> Bot:
+    return await new_bot()
+
+
+async def everything(bot: Bot, session: str = GROUP) -> list[str]:
+    kind, _, ident = session.partition("_")
+    from longterm_memory.scope import Scope
+
+    scope = Scope.of(bot_uuid="b-01", launcher_type=kind, launcher_id=ident)
+    episodes = bot.service.episodes(await bot.service.collection())
+    statuses = frozenset(Status) - {Status.DELETED}
+    return [e.content for e in await episodes.select(scope.user_key, Filters(statuses=statuses))]
+
+
+# ---------------------------------------------------------------- isolation
+
+
+async def test_a1_visitors_of_one_launcher_keep_their_own_profile(bot: Bot) -> None:
+    note = {"scope": "speaker", "field": "notes", "action": "add", "value": "Mina is moving in May"}
+    await bot.tool("update_profile", note, "person_web", "v1")
+    assert "May" in await bot.command("memory me", "person_web", "v1")
+    assert "May" not in await bot.command("memory me", "person_web", "v2")
+    assert "May" not in await bot.prompt("what do you know about me?", "person_web", "v2")
+
+
+async def test_a2_a_surprise_stays_in_its_group(bot: Bot) -> None:
+    await bot.remember("Mina is planning Tao's surprise party")
+    for session in (OTHER, PRIVATE):
+        assert "surprise" not in await bot.tool("recall_memory", {"query": "surprise party"}, session)
+        assert "surprise" not in await bot.command("memory search surprise party", session)
+        assert "surprise" not in await bot.prompt("any surprise party?", session)
+
+
+async def test_a5_ids_of_another_scope_are_not_found_anywhere(bot: Bot) -> None:
+    theirs = await bot.remember("the vault code word is heron", OTHER)
+    for line in (f"memory show {theirs}", f"memory forget {theirs}"):
+        answer = await bot.command(line, PRIVATE, privilege=2)
+        assert answer.startswith("Not found"), answer
+    assert (await bot.tool("forget", {"episode_id": theirs}, GROUP)).startswith("Not found")
+    assert "heron" not in await bot.command("memory list --all-statuses", GROUP)
+    assert await everything(bot, OTHER) == ["the vault code word is heron"]
+
+
+@pytest.mark.parametrize("session", ["", None, "77001", "group_", "group_  "])
+async def test_a6_an_unknown_session_retrieves_nothing(bot: Bot, session: object) -> None:
+    from longterm_memory.retrieval import retrieve
+
+    await bot.remember("the tent is green")
+    found = await retrieve(bot.service, "tent", {"session_name": session, "sender_id": MINA})
+    assert found.entries == ()
+    assert found.error is not None
+
+
+async def test_a6_a_missing_bot_is_another_scope(bot: Bot) -> None:
+    from longterm_memory.retrieval import retrieve
+
+    await bot.remember("the tent is green")
+    found = await retrieve(bot.service, "tent", {"session_name": GROUP, "sender_id": MINA})
+    assert not [e for e in found.entries if e.id != "profile"]
+
+
+async def test_a7_without_a_sender_nothing_is_kept_for_a_speaker(bot: Bot) -> None:
+    answer = await bot.tool("update_profile", {"field": "traits", "action": "add", "value": "tall"}, GROUP, "")
+    assert "who is speaking" in answer
+    assert not [k for k in bot.api.values if k.endswith((":", ":None", "/", "/None"))]
+
+
+async def test_a9_blank_speaker_filters_are_none_for_the_tool_and_errors_for_a_delete(bot: Bot) -> None:
+    await bot.remember("the house is blue")
+    params = {"query": "house", "speaker_id": "", "speaker_name": "  "}
+    assert "the house is blue" in await bot.tool("recall_memory", params)
+    for line in ('memory delete --speaker ""', 'memory delete --tag "  "', "memory delete", "memory delete --speaker"):
+        await bot.command(line, GROUP, MINA)
+    assert await everything(bot) == ["the house is blue"]
+
+
+# ---------------------------------------------------------------- who said it
+
+
+async def test_b2_two_allergies(bot: Bot) -> None:
+    await bot.tool("remember", {"content": "Mina is allergic to nuts"}, GROUP, MINA)
+    await bot.tool("remember", {"content": "Tao is allergic to cats"}, GROUP, TAO)
+    prompt = await bot.prompt("who is allergic to cats?")
+    line = next(line for line in prompt.splitlines() if "allergic to cats" in line)
+    assert "Tao" in line
+    assert "Mina" not in line
+
+
+async def test_b4_recall_by_speaker_survives_a_new_name(bot: Bot) -> None:
+    await bot.remember("the bicycle is red")
+    turn_name = "米娜🌙"
+    from longterm_memory.chat.tools import call_tool
+
+    turn = bot.turn("", GROUP, MINA)
+    turn.values["sender_name"] = turn_name
+    found = await call_tool(bot.service, turn, "recall_memory", {"query": "bicycle", "speaker_id": MINA})
+    assert "the bicycle is red" in found
+    # The old name finds what was said under it; the id finds everything.
+    old = await call_tool(bot.service, turn, "recall_memory", {"query": "bicycle", "speaker_name": "Mina"})
+    assert "the bicycle is red" in old
+
+
+async def test_b6_two_ids_are_two_profiles(bot: Bot) -> None:
+    await bot.tool("update_profile", {"field": "name", "action": "set", "value": "Mina"}, GROUP, "wx_abc")
+    assert "Name" not in await bot.command("memory profile", GROUP, MINA)
+
+
+async def test_b7_others_memories_are_not_ones_own_to_delete(bot: Bot) -> None:
+    minas = await bot.remember("Mina rents a boat")
+    assert "admin" in await bot.command(f"memory forget {minas}", GROUP, TAO, privilege=2)
+    assert "admin" in await bot.command("memory delete --speaker 9001", GROUP, TAO, privilege=2)
+    refused = await bot.tool("forget", {"episode_id": minas}, GROUP, TAO)
+    assert "Deleted" not in refused
+    assert await everything(bot) == ["Mina rents a boat"]
+    bot.config["memory_admins"] = [TAO]
+    assert "Deleted" in await bot.command(f"memory forget {minas}", GROUP, TAO)
+    assert await everything(bot) == []
+
+
+# ---------------------------------------------------------------- delete means delete
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "similarity"])
+async def test_c1_forgotten_is_absent_everywhere(metric: str) -> None:
+    bot = await new_bot(metric=metric)  # type: ignore[arg-type]
+    episode_id = await bot.remember("the spare key is under the fern")
+    await bot.hear("where is the spare key?")
+    assert "Deleted" in await bot.tool("forget", {"episode_id": f"[{episode_id}]"})
+    for _ in range(2):
+        assert "fern" not in await bot.prompt("where is the spare key?")
+        assert "fern" not in await bot.tool("recall_memory", {"query": "spare key"})
+        assert "fern" not in await bot.command("memory list --all-statuses")
+        assert (await bot.command(f"memory show {episode_id}")).startswith("Not found")
+        bot.restart()
+    assert not any("fern" in row.metadata["text"] for row in bot.api.rows[KB].values())
+
+
+async def test_c2_counts_are_ours_and_not_the_backends(bot: Bot) -> None:
+    bot.api.faults.lie_counts = True
+    ids = [await bot.remember(f"work item {n} about topic {n}", tags=["work"] if n < 3 else []) for n in range(5)]
+    answer = await bot.command("memory delete --tag work", PRIVATE)
+    assert "0" in answer or "No" in answer  # another conversation has none
+    answer = await bot.command("memory delete --tag work", GROUP, MINA)
+    assert "3 memories" in answer
+    assert "Deleted" in await bot.tool("forget", {"episode_id": ids[4]})
+    assert (await bot.tool("forget", {"episode_id": ids[4]})).startswith("Not found")
+
+
+async def test_c2_a_delete_that_does_nothing_is_not_reported_as_done(bot: Bot) -> None:
+    episode_id = await bot.remember("the tent is green")
+    bot.api.faults.delete_nothing = True
+    answer = await bot.tool("forget", {"episode_id": episode_id})
+    assert "Deleted" not in answer
+    assert "not gone" in answer
+
+
+async def test_c3_an_id_is_accepted_as_it_was_shown(bot: Bot) -> None:
+    shown = {
+        "search": lambda: bot.command("memory search tent"),
+        "list": lambda: bot.command("memory list"),
+        "recall": lambda: bot.tool("recall_memory", {"query": "tent"}),
+        "prompt": lambda: bot.prompt("where is the tent?"),
+    }
+    for name, show in shown.items():
+        episode_id = await bot.remember(f"the tent of {name} is green")
+        assert episode_id in await show()
+        for form in (f" [{episode_id}] ", f"`{episode_id}`", episode_id.upper()):
+            assert "tent of" in await bot.command(f"memory show {form}"), form
+        assert "Deleted" in await bot.tool("forget", {"episode_id": f'"{episode_id}"'})
+
+
+@pytest.mark.parametrize("given", ["a1b2", "1", "0", "undefined", "episode_id", "k7m2*", "%"])
+async def test_c3_m3_what_is_no_id_is_not_found_and_shows_an_example(bot: Bot, given: str) -> None:
+    await bot.remember("the tent is green")
+    for answer in (await bot.tool("forget", {"episode_id": given}), await bot.command(f"memory forget {given}")):
+        assert answer.startswith("Not found"), answer
+        assert "k7m29xqd" in answer
+    assert await everything(bot) == ["the tent is green"]
+
+
+async def test_c5_a_delete_by_time_ends_at_the_scope(bot: Bot) -> None:
+    for session in (GROUP, OTHER):
+        await bot.remember(f"in {session}", session)
+    answer = await bot.command("memory delete --before 2999-01-01", GROUP)
+    assert "1 memory" in answer
+    assert await everything(bot, OTHER) == [f"in {OTHER}"]
+
+
+async def test_c7_remembered_again_after_a_forget(bot: Bot) -> None:
+    first = await bot.remember("the tent is green")
+    await bot.tool("forget", {"episode_id": first})
+    second = await bot.remember("the tent is green")
+    assert second != first
+    assert "the tent is green" in await bot.prompt("tent?")
+
+
+# ---------------------------------------------------------------- duplicates and corrections
+
+
+async def test_d1_the_same_sentence_is_kept_once(bot: Bot) -> None:
+    for text in ("Room 12 is booked", "Room 12 is booked ", "Room １２ is booked", "room 12 is booked."):
+        await bot.tool("remember", {"content": text})
+    assert len(await everything(bot)) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Rent is due on the 15th", "Rent is due on the 16th"),
+        ("阿明喜欢香菜", "阿明不喜欢香菜"),
+        ("API v1.2 ships Friday", "API v1.3 ships Friday"),
+        ("Mina likes jazz", "Mina does not like jazz"),
+    ],
+)
+async def test_d3_nearly_equal_facts_are_both_kept(bot: Bot, one: str, other: str) -> None:
+    await bot.remember(one)
+    await bot.remember(other)
+    assert sorted(await everything(bot)) == sorted([one, other])
+    prompt = await bot.prompt(one)
+    assert one in prompt
+    assert other in prompt
+
+
+@pytest.mark.parametrize("tag", ["更正", "Correction", "correction ", "ｃorrection", "fact update", "FACT_UPDATE"])
+async def test_e1_h3_a_correction_replaces_and_is_never_zero(bot: Bot, tag: str) -> None:
+    await bot.remember("Mina loves cilantro")
+    await bot.remember("Mina cannot stand cilantro", tags=[tag])
+    prompt = await bot.prompt("does Mina like cilantro?")
+    assert "cannot stand" in prompt
+    assert "loves" not in prompt
+    listed = await bot.command("memory list --include-superseded")
+    assert "loves" in listed
+
+
+async def test_e2_corrections_stay_with_their_speaker_and_topic(bot: Bot) -> None:
+    await bot.tool("remember", {"content": "My flight is Tuesday"}, GROUP, MINA)
+    await bot.tool("remember", {"content": "My flight is Tuesday"}, GROUP, TAO)
+    await bot.tool("remember", {"content": "My flight is Wednesday", "tags": ["correction"]}, GROUP, MINA)
+    active = await bot.command("memory list")
+    assert active.count("Tuesday") == 1
+    assert active.count("Wednesday") == 1
+    await bot.remember("Mina's sister is Lan")
+    await bot.remember("Mina's brother is Bo, not Bin", tags=["correction"])
+    assert "sister is Lan" in await bot.command("memory list")
+
+
+async def test_e3_one_current_city(bot: Bot) -> None:
+    for params in (
+        {"fact_key": "city", "action": "set", "value": "Osaka"},
+        {"fact_key": "City ", "action": "set", "value": "Berlin"},
+        {"action": "add", "value": "lives in Oslo"},
+    ):
+        await bot.tool("update_profile", {"field": "traits", **params})
+    block = (await bot.hear("hello")).blocks[0]
+    assert sum(city in block for city in ("Osaka", "Berlin", "Oslo")) == 1
+    assert "Oslo" in block
+
+
+# ---------------------------------------------------------------- backends and embeddings
+
+
+async def test_f1_a_backend_without_filters_yields_nothing_foreign(bot: Bot) -> None:
+    await bot.remember("the vault code word is heron", OTHER)
+    bot.api.faults.ignore_filters = True
+    for answer in (
+        await bot.tool("recall_memory", {"query": "vault code word", "speaker_id": MINA}),
+        await bot.prompt("what is the vault code word?"),
+        await bot.command("memory search vault"),
+        await bot.command("memory list"),
+    ):
+        assert "heron" not in answer
+
+
+@pytest.mark.parametrize("message", ["嗨", "hi", "QQQQ", "zzz?"])
+async def test_f3_a_lone_memory_is_not_injected_for_anything(bot: Bot, message: str) -> None:
+    await bot.remember("Tao's dentist is on Friday")
+    assert "dentist" not in await bot.prompt(message)
+
+
+async def test_f9_rows_without_metadata_are_skipped(bot: Bot) -> None:
+    await bot.remember("the tent is green")
+    bot.restart()
+    for fault in ("drop_metadata", "null_metadata"):
+        bot.api.faults.clear()
+        setattr(bot.api.faults, fault, True)
+        prompt = await bot.prompt("where is the tent?")
+        assert "<<>>" not in prompt
+        assert "green" not in prompt
+
+
+async def test_g1_another_model_is_noticed(bot: Bot) -> None:
+    await bot.remember("the tent is green")
+    bot.restart()
+    bot.api.faults.dimension = 512
+    assert "tent is green" not in await bot.prompt("where is the tent?")
+    answer = await bot.tool("remember", {"content": "the boat is blue"})
+    assert "embedding model" in answer
+    assert "384" in answer
+
+
+# ---------------------------------------------------------------- hostile, secret and odd input
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["deploy key is sk-test-FAKE0123456789abcdef", "验证码 482913", "-----BEGIN RSA PRIVATE KEY-----\nMIIB"],
+)
+async def test_l3_secrets_are_kept_nowhere(bot: Bot, secret: str) -> None:
+    assert "secret" in await bot.tool("remember", {"content": secret})
+    await bot.tool("update_profile", {"scope": "session", "field": "notes", "action": "add", "value": secret})
+    assert await everything(bot) == []
+    kept = b"".join(value for key, value in bot.api.values.items() if not key.endswith("ltm/kb"))
+    assert secret.splitlines()[0].encode() not in kept
+
+
+async def test_l3_talk_about_keys_is_kept(bot: Bot) -> None:
+    await bot.remember("we have no API key in the build")
+    assert await everything(bot) == ["we have no API key in the build"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "memory delete —tag work",
+        "memory delete --tag=work",
+        "memory delete --before 2026-05-01 --tag",
+        "memory delete --tg work",
+        "memory delete work",
+        "memory delete --status",
+    ],
+)
+async def test_n2_a_broken_option_never_becomes_no_filter(bot: Bot, line: str) -> None:
+    await bot.remember("the tent is green")
+    await bot.command(line, PRIVATE)
+    await bot.command(line, GROUP)
+    assert await everything(bot) == ["the tent is green"]
+
+
+async def test_recalled_text_is_not_stored_again_as_news(bot: Bot) -> None:
+    await bot.remember("the tent is green")
+    block = (await bot.hear("where is the tent?")).blocks[1]
+    answer = await bot.tool("remember", {"content": block.splitlines()[-1]})
+    assert "already" in answer
+    assert await everything(bot) == ["the tent is green"]
+
+
+async def test_every_fault_of_storage_is_said_in_words() -> None:
+    bot = await new_bot()
+    bot.api.faults.storage_full = True
+    answer = await bot.tool("update_profile", {"field": "traits", "action": "add", "value": "tall"})
+    assert "storage" in answer.lower()
+    assert "\n" not in answer
+
+
+async def test_nothing_is_configured_yet() -> None:
+    bot = Bot(StrictHost())
+    assert "not set up" in await bot.tool("remember", {"content": "x"})
+    assert "not set up" in await bot.command("memory")
+    assert (await bot.hear("hello there, what is up with the tent?")).reason == "not_configured"
+    assert "!memory" in await bot.command("memory help")

@@ -1,0 +1,475 @@
+"""The adapter between the ports and the SDK: shapes, sizes, errors."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from longterm_memory.errors import (
+    EmbeddingFailed,
+    LongTermMemoryError,
+    StorageFailed,
+    StoreFailed,
+)
+from longterm_memory.langbot import HostApi, LangBotHost
+from longterm_memory.ports import FileIds, Host, RowIds, VectorRecord
+from playground.embedders import HashedWords
+from playground.engines import HostError
+from tests.support.rows import at_cosine, file_id, ids, row, row_id, rows
+from tests.support.strict_host import StrictHost
+
+A = FileIds([file_id("a")])
+
+
+@pytest.fixture
+def api() -> StrictHost:
+    return StrictHost()
+
+
+@pytest.fixture
+def host(api: StrictHost) -> Host:
+    adapter: Host = LangBotHost(api)
+    return adapter
+
+
+class Spy:
+    """Has every method of the host, keeps the arguments and answers as told."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        async def method(*args: Any, **kwargs: Any) -> Any:
+            self.calls.append((name, args, kwargs))
+            if isinstance(self.answer, BaseException):
+                raise self.answer
+            return self.answer(*args, **kwargs) if callable(self.answer) else self.answer
+
+        return method
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def test_the_sdk_has_what_the_adapter_uses() -> None:
+    from langbot_plugin.api.proxies.langbot_api import LangBotAPIProxy
+
+    for name, ours in inspect.getmembers(HostApi, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        theirs = list(inspect.signature(getattr(LangBotAPIProxy, name)).parameters)
+        for place, parameter in enumerate(inspect.signature(ours).parameters):
+            assert theirs[place] == parameter, name
+
+
+async def test_rows_go_in_and_come_out(host: Host) -> None:
+    await host.upsert("kb", rows("a", 3) + rows("b", 2))
+    by_list = await host.list_rows("kb", A, 10)
+    assert {r.id for r in by_list} == ids(rows("a", 3))
+    assert all(r.distance is None for r in by_list)
+    best, *rest = await host.search("kb", row("a", "1").vector, 3, A)
+    assert best.id == row("a", "1").id
+    assert best.metadata["text"] == row("a", "1").metadata["text"]
+    assert best.distance == pytest.approx(0)
+    assert len(rest) == 2
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (FileIds(["aa"]), {"file_id": "aa"}),
+        (FileIds(["aa", "bb"]), {"file_id": {"$in": ["aa", "bb"]}}),
+        (RowIds([row_id("x")]), {"uuid": row_id("x")}),
+        (RowIds([row_id("x"), row_id("y")]), {"uuid": {"$in": [row_id("x"), row_id("y")]}}),
+    ],
+)
+async def test_filters(where: FileIds | RowIds, expected: dict[str, Any]) -> None:
+    spy = Spy({"items": [], "total": 0})
+    await LangBotHost(spy).list_rows("kb", where, 7, 2)
+    assert spy.calls == [("vector_list", ("kb", expected, 7, 2), {})]
+
+
+async def test_deletes_go_through_one_parameter_only() -> None:
+    spy = Spy(0)
+    host = LangBotHost(spy)
+    await host.delete_rows("kb", FileIds(["aa", "bb"]))
+    await host.delete_rows("kb", RowIds([row_id("x")]))
+    assert spy.calls == [
+        ("vector_delete", ("kb",), {"file_ids": ["aa", "bb"]}),
+        ("vector_delete", ("kb",), {"filters": {"uuid": row_id("x")}}),
+    ]
+
+
+async def test_deleting_very_many_rows_takes_several_calls(api: StrictHost, host: Host) -> None:
+    written = rows("a", 1_100)
+    await host.upsert("kb", written)
+    with api.calls.recording() as seen:
+        await host.delete_rows("kb", RowIds([r.id for r in written[:1_099]]))
+    assert seen.counts == {"vector_delete": 3}
+    assert [r.id for r in await host.list_rows("kb", A, 10)] == [written[-1].id]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"items": [{"id": "1", "metadata": {"text": "t"}, "document": "d"}], "total": 1},
+        ([{"id": "1", "metadata": {"text": "t"}, "document": "d"}], 1),
+        [[{"id": "1", "metadata": {"text": "t"}}], 1],
+        [{"id": "1", "metadata": {"text": "t"}, "document": None}],
+    ],
+)
+async def test_answers_in_every_shape_seen(answer: Any) -> None:
+    (got,) = await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
+    assert (got.id, got.metadata, got.distance) == ("1", {"text": "t"}, None)
+
+
+@pytest.mark.parametrize("answer", [None, "rows", 7, {"total": 1}, {"items": None}])
+async def test_an_answer_that_is_no_list_of_rows_is_a_failure(answer: Any) -> None:
+    with pytest.raises(StoreFailed) as failure:
+        await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
+    assert failure.value.reason == "store_down"
+    assert isinstance(failure.value.__cause__, TypeError)
+
+
+async def test_odd_rows_become_rows_that_nobody_can_take_for_a_record() -> None:
+    answer: list[Any] = [
+        None,
+        "x",
+        {},
+        {"id": None, "metadata": None, "distance": float("nan")},
+        {"metadata": []},
+    ]
+    found = await LangBotHost(Spy(answer)).search("kb", at_cosine(1.0), 10, A)
+    assert [dict(r.metadata) for r in found] == [{}] * 5
+    assert [r.distance for r in found] == [None] * 5
+    assert {r.id for r in found} == {""}
+
+
+async def test_the_document_stands_in_for_a_missing_text() -> None:
+    answer = [{"id": "1", "metadata": {"file_id": "aa"}, "document": "{}"}, {"id": "2", "document": "d"}]
+    found = await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
+    assert [r.metadata["text"] for r in found] == ["{}", "d"]
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [(0, 0.0), (0.5, 0.5), (True, None), ("0.5", None), (None, None), (float("inf"), None)],
+)
+async def test_distances_are_finite_numbers_or_none(given: Any, number: float | None) -> None:
+    answer = [{"id": "1", "metadata": {}, "distance": given}]
+    (got,) = await LangBotHost(Spy(answer)).search("kb", at_cosine(1.0), 1, A)
+    assert got.distance == number
+
+
+def test_what_langbot_4_10_does_to_texts_in_seekdb_is_undone() -> None:
+    from longterm_memory.langbot.rows import rows as read
+
+    # The table of LangBot 4.10.11's SeekDB class; it escapes on the way in only.
+    table = str.maketrans(
+        {"\x00": "", "\\": "\\\\", "'": "''", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    )
+    for content in ["it's", "''", "a\\'b", '\\"', "\n\\n\r\t", "C:\\new\\table", "记忆🙂", "\\\\n", "'\"'"]:
+        for text in json.dumps({"c": content}), json.dumps({"c": content}, ensure_ascii=False):
+            for stored in text, text.translate(table):
+                (got,) = read([{"id": "1", "metadata": {"text": stored}}])
+                assert got.metadata["text"] == text
+    (got,) = read([{"id": "1", "metadata": {"text": "plain \\n text"}}])
+    assert got.metadata["text"] == "plain \\n text"
+
+
+# ---------------------------------------------------------------- sizes
+
+
+async def test_many_rows_go_in_several_batches(api: StrictHost, host: Host) -> None:
+    with api.calls.recording() as seen:
+        await host.upsert("kb", rows("a", 1_201))
+    assert seen.counts == {"vector_upsert": 3}
+    assert len(api.rows["kb"]) == 1_201
+
+
+async def test_long_vectors_and_texts_never_make_a_message_too_long(api: StrictHost, host: Host) -> None:
+    wide = [1.0 / 3_072**0.5] * 3_072
+    long = [replace(row("a", str(i), text="x" * 60_000), vector=wide) for i in range(300)]
+    with api.calls.recording() as seen:
+        await host.upsert("kb", long)
+    assert len(api.rows["kb"]) == 300
+    assert seen.counts["vector_upsert"] == 6
+
+
+async def test_nothing_to_write_is_no_call(api: StrictHost, host: Host) -> None:
+    await host.upsert("kb", [])
+    assert api.calls.total == 0
+
+
+async def test_long_lists_come_in_pages(api: StrictHost, host: Host) -> None:
+    await host.upsert("kb", rows("a", 1_250))
+    with api.calls.recording() as seen:
+        found = await host.list_rows("kb", A, 5_000, 10)
+    assert len(found) == len({r.id for r in found}) == 1_240
+    assert seen.counts == {"vector_list": 3}
+    with api.calls.recording() as seen:
+        assert len(await host.list_rows("kb", A, 500)) == 500
+    assert seen.counts == {"vector_list": 1}
+
+
+async def test_pages_shrink_when_an_answer_is_too_long_for_one_message(api: StrictHost, host: Host) -> None:
+    # Metadata text and document: 120 kB a row, so 300 rows are twice what a message may hold.
+    await host.upsert("kb", [row("a", f"{i:03}", text=f"{i:03}" + "x" * 60_000) for i in range(300)])
+    found = await host.list_rows("kb", A, 300)
+    assert len({r.id for r in found}) == len(found) == 300
+    few = await host.search("kb", at_cosine(1.0), 300, A)
+    assert 100 <= len(few) < 300
+
+
+@pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (5, -1), (10, 16_380)])
+async def test_lists_outside_the_window_of_milvus_are_a_mistake_of_ours(
+    host: Host, limit: int, offset: int
+) -> None:
+    with pytest.raises(ValueError, match="limit and offset"):
+        await host.list_rows("kb", A, limit, offset)
+
+
+@pytest.mark.parametrize("k", [0, 16_385])
+async def test_k_outside_the_window_is_a_mistake_of_ours(host: Host, k: int) -> None:
+    with pytest.raises(ValueError, match="k must be"):
+        await host.search("kb", at_cosine(1.0), k, A)
+
+
+async def test_a_backend_that_returns_too_much_is_cut(api: StrictHost, host: Host) -> None:
+    await host.upsert("kb", rows("a", 5))
+    api.faults.duplicate_rows = True
+    assert len(await host.search("kb", at_cosine(1.0), 3, A)) == 3
+    assert len(await host.list_rows("kb", A, 4)) == 4
+
+
+async def test_numpy_numbers_reach_the_host_as_floats(api: StrictHost, host: Host) -> None:
+    import numpy as np
+
+    vector = np.asarray(at_cosine(0.6), dtype=np.float32)
+    await host.upsert("kb", [replace(row("a", "0"), vector=vector)])  # type: ignore[arg-type]
+    (got,) = await host.search("kb", vector, 1, A)  # type: ignore[arg-type]
+    assert got.distance == pytest.approx(0, abs=1e-3)
+
+
+async def test_many_texts_are_embedded_in_several_calls(api: StrictHost, host: Host) -> None:
+    texts = [f"text {i}" for i in range(250)]
+    with api.calls.recording() as seen:
+        vectors = await host.embed("model", texts)
+    assert vectors == api.embed(texts)
+    assert seen.counts == {"invoke_embedding": 3}
+
+
+# ---------------------------------------------------------------- failures
+
+VECTOR_CALLS: dict[str, Any] = {
+    "vector_upsert": lambda host: host.upsert("kb", rows("b", 1)),
+    "vector_search": lambda host: host.search("kb", at_cosine(1.0), 3, A),
+    "vector_list": lambda host: host.list_rows("kb", A, 3),
+    "vector_delete": lambda host: host.delete_rows("kb", A),
+}
+STORAGE_CALLS: dict[str, Any] = {
+    "get_plugin_storage": lambda host: host.storage.get("k"),
+    "set_plugin_storage": lambda host: host.storage.set("k", b"v"),
+    "delete_plugin_storage": lambda host: host.storage.delete("k"),
+    "get_plugin_storage_keys": lambda host: host.storage.keys(),
+}
+FAILURES: list[tuple[str, Any, type[LongTermMemoryError], str]] = [
+    *((name, run, StoreFailed, "store_down") for name, run in VECTOR_CALLS.items()),
+    *((name, run, StorageFailed, "storage_down") for name, run in STORAGE_CALLS.items()),
+    ("invoke_embedding", lambda host: host.embed("m", ["t"]), EmbeddingFailed, "embedding_down"),
+]
+
+
+@pytest.mark.parametrize("how", ["error", "timeout", "lost answer"])
+@pytest.mark.parametrize(
+    ("name", "run", "error", "reason"), FAILURES, ids=lambda v: v if isinstance(v, str) else ""
+)
+async def test_failures_of_the_host_arrive_as_ours(
+    api: StrictHost, host: Host, name: str, run: Any, error: type[LongTermMemoryError], reason: str, how: str
+) -> None:
+    await host.upsert("kb", rows("a", 1))
+    await host.storage.set("k", b"v")
+    match how:
+        case "error":
+            api.faults.fail.add(name)
+        case "timeout":
+            api.faults.fail.add(name)
+            api.faults.error = TimeoutError("too slow")
+        case "lost answer":
+            api.faults.lose_answer.add(name)
+    with pytest.raises(error) as failure:
+        await run(host)
+    assert failure.value.reason == reason
+    expected = TimeoutError if how == "timeout" else HostError
+    assert isinstance(failure.value.__cause__, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "error", "reason"), FAILURES, ids=lambda v: v if isinstance(v, str) else ""
+)
+async def test_cancelling_passes_through(
+    api: StrictHost, host: Host, name: str, run: Any, error: type[LongTermMemoryError], reason: str
+) -> None:
+    await host.upsert("kb", rows("a", 1))
+    api.faults.hang.add(name)
+    task = asyncio.ensure_future(run(host))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(run(host), 0.01)
+
+
+async def test_a_failure_in_the_middle_of_a_batch_is_reported(api: StrictHost, host: Host) -> None:
+    api.faults.fail.add("vector_upsert")
+    api.faults.let_pass["vector_upsert"] = 1
+    with pytest.raises(StoreFailed):
+        await host.upsert("kb", rows("a", 700))
+    assert len(api.rows["kb"]) == 500
+
+
+async def test_reading_before_the_first_write_is_an_error_not_a_crash(host: Host) -> None:
+    for run in VECTOR_CALLS["vector_search"], VECTOR_CALLS["vector_list"], VECTOR_CALLS["vector_delete"]:
+        with pytest.raises(StoreFailed):
+            await run(host)
+
+
+async def test_a_busy_connection_is_asked_again() -> None:
+    refused = 2
+
+    def answer(*_: Any) -> list[Any]:
+        nonlocal refused
+        refused -= 1
+        if refused >= 0:
+            raise HostError("Runtime connection is busy (max 128 concurrent actions)")
+        return []
+
+    spy = Spy(answer)
+    assert await LangBotHost(spy).search("kb", at_cosine(1.0), 3, A) == []
+    assert len(spy.calls) == 3
+
+
+async def test_more_calls_at_once_than_the_connection_takes(api: StrictHost, host: Host) -> None:
+    await host.upsert("kb", rows("a", 1))
+    api.latency = 0.01
+    answers = await asyncio.gather(*(host.list_rows("kb", A, 3) for _ in range(300)))
+    assert all(len(answer) == 1 for answer in answers)
+
+
+async def test_a_connection_that_stays_busy_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longterm_memory.langbot.host.BUSY_PAUSES", (0.0, 0.0))
+    spy = Spy(HostError("Runtime connection is busy (max 128 concurrent actions)"))
+    with pytest.raises(StoreFailed):
+        await LangBotHost(spy).list_rows("kb", A, 3)
+    assert len(spy.calls) == 3
+
+
+@pytest.mark.parametrize("fault", ["short", "long", "nan", "zero", "none"])
+async def test_unusable_embeddings_are_handed_on_for_the_caller_to_see(
+    api: StrictHost, host: Host, fault: str
+) -> None:
+    api.faults.embedding = fault
+    got = await host.embed("m", ["one", "two"])
+    good = HashedWords().embed(["one", "two"])
+    assert json.dumps(got) == json.dumps(api.faults.vectors(good))
+
+
+@pytest.mark.parametrize("fault", ["short", "long", "none"])
+async def test_a_wrong_count_in_one_of_several_calls_is_not_smoothed_over(
+    api: StrictHost, host: Host, fault: str
+) -> None:
+    api.faults.embedding = fault
+    with pytest.raises(EmbeddingFailed) as failure:
+        await host.embed("m", [f"text {i}" for i in range(150)])
+    assert failure.value.reason == "embedding_unusable"
+
+
+# ---------------------------------------------------------------- storage, version
+
+
+async def test_storage_keeps_bytes(host: Host) -> None:
+    assert await host.storage.get("missing") is None
+    await host.storage.set("k", b"\x00\xff")
+    await host.storage.set("l", b"")
+    assert await host.storage.get("k") == b"\x00\xff"
+    assert await host.storage.get("l") == b""
+    assert await host.storage.keys() == ["k", "l"]
+    await host.storage.delete("k")
+    await host.storage.delete("k")
+    assert await host.storage.get("k") is None
+
+
+@pytest.mark.parametrize("key", ["k", "a b", "键", "x" * 500, "%s {0}", "not found"])
+async def test_a_missing_key_is_none_and_nothing_else_is(api: StrictHost, host: Host, key: str) -> None:
+    assert await host.storage.get(key) is None
+    api.faults.storage_down = True
+    with pytest.raises(StorageFailed):
+        await host.storage.get(key)
+
+
+async def test_that_another_thing_was_not_found_is_no_missing_key() -> None:
+    for text in "Storage with key other not found", "Plugin installation setting was not found":
+        with pytest.raises(StorageFailed):
+            await LangBotHost(Spy(HostError(text))).storage.get("k")
+    with pytest.raises(StorageFailed):
+        await LangBotHost(Spy(HostError("Storage with key other not found"))).storage.delete("k")
+    await LangBotHost(Spy(HostError("Storage with key k not found"))).storage.delete("k")
+
+
+async def test_values_beyond_the_hosts_limit_are_refused_with_the_sizes(api: StrictHost, host: Host) -> None:
+    limit = 10 * 1024 * 1024
+    await host.storage.set("k", b"x" * limit)
+    with pytest.raises(StorageFailed) as failure, api.calls.recording() as seen:
+        await host.storage.set("k", b"x" * (limit + 1))
+    assert (failure.value.reason, failure.value.details) == (
+        "too_large",
+        {"length": limit + 1, "limit": limit},
+    )
+    assert seen.total == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ActionCallError: Binary storage value exceeds the 1024-byte limit",
+        "ActionCallError: Binary storage value exceeds limit (2000 > 1024 bytes)",
+    ],
+)
+async def test_an_operators_smaller_limit_is_told(text: str) -> None:
+    with pytest.raises(StorageFailed) as failure:
+        await LangBotHost(Spy(HostError(text))).storage.set("k", b"x" * 2_000)
+    assert (failure.value.reason, failure.value.details) == ("too_large", {"length": 2_000, "limit": 1_024})
+
+
+async def test_a_full_disk_is_storage_down(api: StrictHost, host: Host) -> None:
+    api.faults.storage_full = True
+    with pytest.raises(StorageFailed) as failure:
+        await host.storage.set("k", b"v")
+    assert failure.value.reason == "storage_down"
+
+
+async def test_the_version_is_asked_once_and_may_be_unknown(api: StrictHost, host: Host) -> None:
+    api.faults.fail.add("get_langbot_version")
+    assert await host.version() == ""
+    api.faults.clear()
+    assert [await host.version() for _ in range(3)] == ["4.11.2"] * 3
+    assert api.calls.counts["get_langbot_version"] == 2
+
+
+async def test_knowledge_bases_may_be_unknown(api: StrictHost, host: Host) -> None:
+    assert await host.knowledge_bases() is None
+    api.bases = {"kb-1": "Memory", "kb-2": "Docs"}
+    assert await host.knowledge_bases() == frozenset({"kb-1", "kb-2"})
+    api.bases = {}
+    assert await host.knowledge_bases() == frozenset()
+
+
+def test_a_record_is_what_the_double_wants() -> None:
+    assert isinstance(row("a", "0"), VectorRecord)

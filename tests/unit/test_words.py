@@ -1,0 +1,130 @@
+"""The words files: complete in every language, with every sentence that the code asks for."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, Verb
+from longterm_memory.errors import LongTermMemoryError
+from longterm_memory.models import Status
+from longterm_memory.policy import COMMANDS, Action, Who
+from longterm_memory.scope import Isolation
+from longterm_memory.settings import LANGUAGES
+from longterm_memory.words import FALLBACK, areas, load
+
+PACKAGE = Path(__file__).parents[2] / "longterm_memory"
+ERRORS = {"LongTermMemoryError", *(c.__name__ for c in LongTermMemoryError.__subclasses__())}
+GIVEN_BY_VOICE = {"c"}
+"""Placeholders that the voice fills by itself."""
+
+
+def placeholders(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", node
+
+
+def constants(node: ast.expr) -> Iterator[str]:
+    """The texts that an argument can be: a constant, or either side of a condition."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from constants(node.body)
+        yield from constants(node.orelse)
+
+
+def asked_for() -> Iterator[tuple[str, str, set[str] | None]]:
+    """Every sentence asked for: where, its key, the values given (``None`` when they are not written out)."""
+    for where, call in calls():
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        spread = any(k.arg is None for k in call.keywords)
+        given = None if spread else {k.arg for k in call.keywords if k.arg}
+        if name in ERRORS and call.args:
+            prefix, argument = "error.", call.args[0]
+        elif name in {"say", "tell"} and len(call.args) == 1:
+            prefix, argument = {"say": "command.", "tell": "tool."}[name], call.args[0]
+            given = None if given is None else given | (GIVEN_BY_VOICE if name == "say" else set())
+        elif name == "say" and len(call.args) == 2:
+            prefix, argument = "", call.args[1]
+        else:
+            continue
+        for text in constants(argument):
+            yield where, prefix + text, given
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_every_sentence_and_its_placeholders(language: str) -> None:
+    assert areas(language) == areas(FALLBACK)
+    ours, english = load(language), load(FALLBACK)
+    assert set(ours) == set(english)
+    differing = {key for key in ours if placeholders(ours[key]) != placeholders(english[key])}
+    assert differing == set()
+    assert all(text.strip() == text and text for key, text in ours.items() if key != "command.profile_before")
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("words/*/*.json")), ids=lambda p: "/".join(p.parts[-2:]))
+def test_no_key_stands_twice_in_a_file(path: Path) -> None:
+    pairs: list[tuple[str, object]] = json.loads(path.read_text("utf-8"), object_pairs_hook=list)
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != FALLBACK])
+def test_another_language_is_really_another(language: str) -> None:
+    ours, english = load(language), load(FALLBACK)
+    typed = "|".join([*(verb for verb in Verb if verb), r"--[a-z-]+", r"\{\w+\}"])
+    same = {
+        key
+        for key in ours
+        if ours[key] == english[key] and re.search("[a-z]{2}", re.sub(typed, "", ours[key]))
+    }
+    assert same == set()
+
+
+def test_no_reply_sentence_is_left_over() -> None:
+    """Replies ask for sentences by name, or by a name made of a verb, an option, a status, an isolation."""
+    used = {key for _, key, _ in asked_for()}
+    used |= {
+        f"command.{part}_{verb.value or 'overview'}"
+        for part in ("usage", "about", "more")
+        for verb in AVAILABLE
+    }
+    used |= {f"command.option_help_{name}" for name in OPTIONS}
+    used |= {f"command.status_{status}" for status in Status}
+    used |= {f"command.overview_{isolation}" for isolation in (*Isolation, "bot_fallback")}
+    used |= {"command.profile_traits", "command.profile_preferences"}
+    used |= {"tool.profile_session", "tool.profile_speaker"}
+    used |= {"command.deleted", "command.deleted_more"}
+    assert {key for key in load(FALLBACK) if key.startswith(("command.", "tool."))} - used == set()
+
+
+def test_every_sentence_that_the_code_asks_for_exists_and_gets_its_values() -> None:
+    sentences = load(FALLBACK)
+    found = list(asked_for())
+    assert len(found) > 80
+    missing = [(where, key) for where, key, _ in found if key not in sentences]
+    assert missing == []
+    unfilled = [
+        (where, key, sorted(placeholders(sentences[key]) - given))
+        for where, key, given in found
+        if given is not None and not placeholders(sentences[key]) <= given
+    ]
+    assert unfilled == []
+
+
+def test_every_refusal_of_the_policy_has_a_sentence() -> None:
+    for action in Action:
+        cells = {cell for mode in ("owner_or_admin", "everyone") for cell in COMMANDS[action][mode]}
+        assert (Who.ADMIN in cells) is (f"error.forbidden_{action}" in load(FALLBACK))

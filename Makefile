@@ -1,4 +1,4 @@
-# Every target sets up what it needs under build/. Needed on the machine: Python 3.11 with venv, git, make.
+# Every target sets up what it needs under build/. Needed on the machine: Python 3.11 to 3.13 with venv, git, make.
 #
 #   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
 #   make test [ARGS="-k x"]   unit, real-backend, real-host and browser tests

@@ -21,7 +21,7 @@ class LongTermMemory(BasePlugin):
     """Long-term memory for LangBot bots."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         # One object graph may serve several installations: nothing of a tenant lives outside this table.
         self._services: dict[str, MemoryService] = {}
 

@@ -61,7 +61,10 @@ def main() -> int:
     only = [part.strip() for part in given.only.split(",") if part.strip()]
     unknown = [part for part in only if part not in PARTS]
     if unknown:
-        print(f"unknown part {', '.join(unknown)}; there are {', '.join(PARTS)} (recall follows)", file=sys.stderr)
+        print(
+            f"unknown part {', '.join(unknown)}; there are {', '.join(PARTS)} (recall follows)",
+            file=sys.stderr,
+        )
         return 2
     report = asyncio.run(run(only, Path("build/bench"), given.backend, given.recalls))
     given.out.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -104,10 +105,10 @@ async def _recall(world: World) -> dict[str, Any]:
     calls = set()
     for question in questions:
         vector = (await world.api.invoke_embedding("bench", [question]))[0]
-        raw.append(await _timed(lambda v=vector: world.api.vector_search(KB, v, CANDIDATES, where)))
+        raw.append(await _timed(partial(world.api.vector_search, KB, vector, CANDIDATES, where)))
         ask = RecallQuery(text=question, k=3, speaker_id="9001")
         with world.api.calls.recording() as seen:
-            total = await _timed(lambda q=ask: recaller.recall(_SCOPE.user_key, q, settings, fill=Fill.PAGE))
+            total = await _timed(partial(recaller.recall, _SCOPE.user_key, ask, settings, fill=Fill.PAGE))
         ours["warm"].append(total - sum(call.seconds for call in seen.calls))
         calls.add(seen.total)
     for question in questions[: _ROUNDS // 2]:
@@ -116,7 +117,7 @@ async def _recall(world: World) -> dict[str, Any]:
         with world.api.calls.recording() as seen:
             # Whoever holds the lock fills the index: here nobody may, so what is timed is the cold answer alone.
             async with collection.indexes.of(_SCOPE.user_key).filling:
-                total = await _timed(lambda q=ask: recaller.recall(_SCOPE.user_key, q, settings, fill=Fill.PAGE))
+                total = await _timed(partial(recaller.recall, _SCOPE.user_key, ask, settings, fill=Fill.PAGE))
         ours["cold"].append(total - sum(call.seconds for call in seen.calls))
     await recaller.loaded(_SCOPE.user_key, timeout=600)
     return {
@@ -153,7 +154,12 @@ async def _turn(world: World) -> dict[str, Any]:
     """Calls and sequential rounds of one turn, and of turns that need no recall."""
     found: dict[str, Any] = {}
     await world.service.injector.prepare(LocalTurn(world.api, "what did Mina plan?", kb=[KB]))
-    for name, text in (("", "what did Tao buy?"), ("greeting", "hello!"), ("command", "!memory"), ("image", "")):
+    for name, text in (
+        ("", "what did Tao buy?"),
+        ("greeting", "hello!"),
+        ("command", "!memory"),
+        ("image", ""),
+    ):
         turn = LocalTurn(world.api, text, kb=[KB])
         with world.api.calls.recording() as seen:
             await world.service.injector.prepare(turn)

@@ -68,7 +68,10 @@ async def probe(world: World, recalls: int) -> dict[str, Any]:
         stored, _ = await episodes.add_many(scope, drafts)
         ids |= {e.id: scope.user_key for e in stored}
     questions = [*_TEXTS, "who knows the code?", "cilantro 香菜", "PROJ-124"]
-    vectors = {q: unit(v) for q, v in zip(questions, await world.api.invoke_embedding("bench", questions), strict=True)}
+    vectors = {
+        q: unit(v)
+        for q, v in zip(questions, await world.api.invoke_embedding("bench", questions), strict=True)
+    }
     settings = Settings()
     everything = frozenset(Status) - {Status.DELETED}
     foreign = answered = 0
@@ -77,13 +80,19 @@ async def probe(world: World, recalls: int) -> dict[str, Any]:
         if n % 10 == 0:
             foreign += await _foreign_by_id(episodes, scope, pick.choice(list(ids)), ids)
             continue
-        filters = Filters(sender_id=pick.choice(["", "9001", "1:9", "9"]), statuses=pick.choice([everything, Filters().statuses]))
+        filters = Filters(
+            sender_id=pick.choice(["", "9001", "1:9", "9"]),
+            statuses=pick.choice([everything, Filters().statuses]),
+        )
         ask = RecallQuery(text=question, k=5, filters=filters, floor=False)
         result = await recaller.recall(
             scope.user_key, ask, settings, fill=pick.choice(list(Fill)), vector=vectors[question]
         )
         answered += bool(result.hits)
-        foreign += sum(hit.episode.user_key != scope.user_key or ids[hit.episode.id] != scope.user_key for hit in result.hits)
+        foreign += sum(
+            hit.episode.user_key != scope.user_key or ids[hit.episode.id] != scope.user_key
+            for hit in result.hits
+        )
     return {"recalls": recalls, "foreign": foreign, "answered": answered, "scopes": len(SCOPES)}
 
 

@@ -13,8 +13,8 @@ from .embeddings import Embeddings
 from .knowledge_base import KnowledgeBase, KnowledgeBaseRegistry
 from .logs import get_logger
 from .ports import Host, VectorRecord
+from .recall.cache import IndexCache
 from .recall.calibration import SENTENCES, Calibration
-from .recall.index import IndexCache
 from .records.store import RecordStore
 from .records.vectors import Vector
 
@@ -45,7 +45,7 @@ class Collection:
         self.base = base
         self.embeddings = Embeddings(host, base.model, base.calibration, clock)
         self.records = RecordStore(host, base.id)
-        self.indexes = IndexCache()
+        self.indexes = IndexCache(clock=clock)
         self._host = host
         self._registry = registry
         self._preparing = asyncio.Lock()
@@ -67,18 +67,23 @@ class Collection:
         """Return the lock under which a scope's memories are changed."""
         return self._locks.setdefault(user_key, asyncio.Lock())
 
-    async def prepare(self) -> None:
-        """Make the first write: measure the model and put one row of ours, so that later reads are safe everywhere.
+    async def prepare(self, *, timeout: float = 45.0) -> None:  # noqa: ASYNC109 - passed on
+        """Make the first write: measure the model and put one row of ours, so that later reads are safe
+        everywhere.
+
+        Args:
+            timeout: seconds to wait for the model.
 
         Raises:
             EmbeddingFailed: the model did not answer.
             StoreFailed: the store refused the row (a dimension it does not support, say).
+            NotConfigured: the knowledge base was deleted meanwhile.
             StorageFailed: the calibration could not be kept.
         """
         async with self._preparing:
             if self.filled:
                 return
-            vectors = await self.embeddings.embed(SENTENCES)
+            vectors = await self.embeddings.embed(SENTENCES, timeout=timeout)
             await self._host.upsert(self.base.id, [_sentinel(vectors[0])])
             calibration = Calibration.of(vectors)
             self.base = await self._registry.calibrated(self.base, calibration)

@@ -8,20 +8,20 @@ The page cannot read failures that LangBot reports, so nothing here raises: what
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .errors import BadArgument, LongTermMemoryError
+from .errors import BadArgument, LongTermMemoryError, StorageFailed
 from .logs import get_logger
-from .models import Filters
+from .models import Filters, Snapshot
 from .policy import Actor
+from .profile_records import SESSION_PREFIX, SPEAKER_PREFIX
 from .scope import Isolation, Scope, Speaker
+from .snapshots import snapshot_key
 from .words import explain, say
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ __all__ = ["DeriveRequest", "Problem", "Space", "SpacesAnswer", "SpacesRequest",
 
 logger = get_logger(__name__)
 
-PROFILE_KEYS = ("ltm/profile/session/", "ltm/profile/speaker/")
-"""Storage keys of the profiles: session key, for a speaker ``/`` and the sender; long names are hashed."""
-SNAPSHOT_KEYS = "ltm/snapshot/"
+_SNAPSHOT_PREFIX = snapshot_key("")
+_PREFIXES = (SESSION_PREFIX, SPEAKER_PREFIX, _SNAPSHOT_PREFIX)
+"""Storage keys that tell of a conversation: prefix, scope key (maybe hashed), for a speaker ``/sender``."""
 
 _COUNT_SECONDS = 8.0
 """Time for counting memories of all spaces; spaces left over are answered without a number."""
@@ -249,50 +249,54 @@ async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswe
 async def _found(service: MemoryService, isolation: Isolation) -> dict[str, _Found]:
     """Return what storage holds, by scope key.
 
-    Nearly everything is in the keys alone, so that a thousand speakers cost one call and not a thousand.
+    Nearly everything is in the storage keys alone, so a thousand speakers cost one call and not a thousand.
     """
     found: dict[str, _Found] = {}
-    hashed = 0
+    named: dict[str, Scope] = {}
+    reads = 0
     for key in sorted(await service.host.storage.keys()):
-        prefix = next((p for p in (*PROFILE_KEYS, SNAPSHOT_KEYS) if key.startswith(p)), None)
+        prefix = next((p for p in _PREFIXES if key.startswith(p)), None)
         if prefix is None:
             continue
-        scope = _scope_of_key(key.removeprefix(prefix).split("/", 1)[0], isolation)
-        if scope is None and hashed < _HASHED_READS:
-            hashed += 1
-            scope = await _scope_of_value(service, key, isolation)
-        if scope is None:
-            continue
-        entry = found.setdefault(scope.scope_key, _Found(scope))
-        if prefix == SNAPSHOT_KEYS:
-            entry.snapshot = True
-        elif prefix == PROFILE_KEYS[0]:
-            entry.session = True
-        else:
-            entry.speakers += 1
+        name = key.removeprefix(prefix).split("/", 1)[0]
+        if name not in named:
+            scope = _scope_of_key(name)
+            if scope is None and reads < _HASHED_READS:
+                reads += 1
+                scope = await _scope_of_value(service, key)
+            if scope is None:
+                continue
+            named[name] = replace(scope, isolation=isolation)
+        entry = found.setdefault(named[name].scope_key, _Found(named[name]))
+        entry.session |= prefix == SESSION_PREFIX
+        entry.speakers += prefix == SPEAKER_PREFIX
+        entry.snapshot |= prefix == _SNAPSHOT_PREFIX
     return found
 
 
-def _scope_of_key(key: str, isolation: Isolation) -> Scope | None:
+def _scope_of_key(key: str) -> Scope | None:
     """Return the scope with that scope key, ``None`` when it is none (a hash, say)."""
-    bot, _, session = key.rpartition(":")
-    kind, _, ident = session.partition("_")
     try:
-        parts = [unquote(part, errors="surrogatepass") for part in (bot, kind, ident)]
-        scope = Scope.of(bot_uuid=parts[0], launcher_type=parts[1], launcher_id=parts[2], isolation=isolation)
-    except (UnicodeDecodeError, BadArgument):
+        scope = Scope.of_user_key(key)
+    except BadArgument:
         return None
-    return scope if scope.scope_key == key else None
+    return None if scope.shared else scope
 
 
-async def _scope_of_value(service: MemoryService, key: str, isolation: Isolation) -> Scope | None:
-    """Return the scope that the value under a hashed key belongs to."""
+async def _scope_of_value(service: MemoryService, key: str) -> Scope | None:
+    """Return the scope that the value under a hashed storage key is of, ``None`` when it cannot be read."""
     try:
-        data = json.loads(await service.host.storage.get(key) or b"null")
-    except ValueError:
+        if not key.startswith(_SNAPSHOT_PREFIX):
+            stored = await service.profiles.read(key)
+            return stored.scope if stored else None
+        raw = await service.host.storage.get(key)
+        return _scope_of_key(Snapshot.model_validate_json(raw or b"").scope_key)
+    except ValidationError:
         return None
-    scope_key = data.get("scope_key") if isinstance(data, dict) else None
-    return _scope_of_key(scope_key, isolation) if isinstance(scope_key, str) else None
+    except StorageFailed as exc:
+        if exc.reason != "profile_unreadable":
+            raise
+        return None
 
 
 async def _last_activities(service: MemoryService, found: list[_Found]) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """The one way to embeddings: checked vectors, a breaker for a service that is down, and a watch on the model.
 
-Every answer is checked (one finite, non-zero vector per text, the dimension of the store). After two failures in a row,
-or one call that hung until its deadline, nothing is asked for 60 seconds; then one call is let through as a trial. Once a
-minute the canary sentence rides along in the same call, so a model that was swapped under the same name is noticed
-before its vectors mix with the old ones.
+Every answer is checked (one finite, non-zero vector per text, the dimension of the store). After two failures
+in a row, or one call that hung until its deadline, nothing is asked for 60 seconds; then one call is let
+through as a trial. Once a minute the canary sentence rides along in the same call, so a model that was
+swapped under the same name is noticed before its vectors mix with the old ones.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ __all__ = ["BREAK_SECONDS", "FAILURES_TO_BREAK", "Breaker", "Embeddings"]
 
 BREAK_SECONDS = 60.0
 FAILURES_TO_BREAK = 2
+_PATIENCE = 0.5
+"""Share of its time after which a call that is cancelled counts as hung."""
 CANARY_SECONDS = 60.0
 """How long a verified model is believed."""
 
@@ -96,7 +98,12 @@ class Embeddings:
         self._clock = clock
         self._verified_until = float("-inf")
 
-    async def embed(self, texts: Sequence[str], *, timeout: float = 45.0) -> list[Vector]:
+    async def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        timeout: float = 45.0,  # noqa: ASYNC109 - running into it counts as a hang
+    ) -> list[Vector]:
         """Return one unit vector per text, in one call to the service.
 
         Args:
@@ -104,9 +111,11 @@ class Embeddings:
             timeout: seconds to wait; a longer wait counts as a hang.
 
         Raises:
-            EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_unusable`` or ``model_changed``.
+            EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_unusable`` or
+                ``model_changed``.
         """
         self.breaker.enter()
+        started = self._clock()
         watch = self.calibration is not None and self._clock() >= self._verified_until
         asked = [*texts, CANARY] if watch else list(texts)
         try:
@@ -115,7 +124,15 @@ class Embeddings:
             self.breaker.failed(hung=isinstance(exc.__cause__, TimeoutError))
             raise
         except asyncio.CancelledError:
-            self.breaker.abandoned()
+            # Whoever cancels late in the call had a deadline of its own: for the next one that is a hang like
+            # any other.
+            if self._clock() - started >= timeout * _PATIENCE:
+                self.breaker.failed(hung=True)
+            else:
+                self.breaker.abandoned()
+            raise
+        except BaseException:
+            self.breaker.failed()
             raise
         self.breaker.succeeded()
         self._check_model(vectors, watch)
@@ -125,9 +142,9 @@ class Embeddings:
         """Have the next call check the model again."""
         self._verified_until = float("-inf")
 
-    async def _ask(self, texts: list[str], timeout: float) -> list[list[float]]:
+    async def _ask(self, texts: list[str], seconds: float) -> list[list[float]]:
         try:
-            return await asyncio.wait_for(self._embedder.embed(self.model, texts), timeout)
+            return await asyncio.wait_for(self._embedder.embed(self.model, texts), seconds)
         except TimeoutError as exc:
             raise EmbeddingFailed("embedding_down") from exc
 

@@ -1,29 +1,31 @@
 """L2: remembering, correcting, listing and forgetting episodes of a scope.
 
-Changes of one scope happen one at a time. Whatever is reported as done was read back from the store before.
+Changes of one scope happen one at a time. Whatever is reported as done was read back from the store before;
+whatever may have happened half drops the scope's index, so that it is read again from the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from .collection import Collection
-from .errors import BadArgument, NotFound
-from .ids import new_id
+from .drafts import EpisodeDraft, KnownEpisodes, checked_content
+from .errors import EmbeddingFailed, NotFound
+from .ids import is_id, new_id
 from .logs import get_logger
-from .models import CONTENT_MAX, IMPORTANCE_DEFAULT, Episode, Filters, Status
+from .models import Episode, Filters, Status
 from .recall.index import ScopeIndex
-from .recall.recaller import CANDIDATES, PAGE_ROWS, Recaller
+from .recall.recaller import CANDIDATES, Recaller
 from .records.envelope import Record
 from .records.keys import Visibility
 from .records.store import latest
 from .records.vectors import Quantized, Vector
-from .scope import Scope, Speaker
+from .scope import Scope
 from .text.corrections import is_correction, topic_overlap
-from .text.fold import same_text, well_formed
-from .text.secrets import find_secret
 
 __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Remembered", "checked_content"]
 
@@ -31,33 +33,20 @@ logger = get_logger(__name__)
 
 _WRITE_ROWS = 200
 """Rows of one import batch: embedded, written and read back together."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeDraft:
-    """What somebody wants remembered.
-
-    Attributes:
-        content: text as given, at most ``CONTENT_MAX`` characters.
-        tags: free labels; some mark a correction (:mod:`longterm_memory.text.corrections`).
-        importance: 1..5.
-        timestamp: when it happened; ``None`` = now.
-        source: who brought it (``agent``, ``import``…).
-        sender: whose memory it is.
-        id: wanted episode id (imports of our own exports); ``""`` = a new one.
-        imported_id: id it had elsewhere.
-        document_id: upload that brought it.
-    """
-
-    content: str
-    tags: tuple[str, ...] = ()
-    importance: int = IMPORTANCE_DEFAULT
-    timestamp: datetime | None = None
-    source: str = "agent"
-    sender: Speaker = field(default_factory=Speaker)
-    id: str = ""
-    imported_id: str = ""
-    document_id: str = ""
+_WRITE_SECONDS = 120.0
+"""Seconds to wait for the embeddings of a batch: the host itself gives up on 100 texts after 60."""
+_RETRY_SECONDS = 1.0
+"""Pause before a batch whose embedding failed is tried once more."""
+_WARM_SECONDS = 2.0
+"""Seconds that remembering waits for a page of a cold index."""
+_MANY_NEAR = 500
+"""Nearest memories looked at when even the 50th says nearly the same."""
+_NEARLY_SAME = 0.9
+"""Closeness (:meth:`Calibration.closeness`) from which that is so."""
+_TOPIC_CLOSENESS, _TOPIC_OVERLAP = 0.2, 0.4
+"""Least closeness and least overlap of topic words between a correction and what it replaces."""
+_SAME_DIRECTION = 0.8
+"""Closeness from which any shared topic word is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +77,6 @@ class Forgotten:
         return (self.episode.id, *self.chain)
 
 
-def checked_content(content: str) -> str:
-    """Return content that may be stored, without space at its ends.
-
-    Raises:
-        BadArgument: ``content_empty``, ``content_too_long`` or ``content_secret``.
-    """
-    text = well_formed(content).strip()
-    if not text:
-        raise BadArgument("content_empty")
-    if len(text) > CONTENT_MAX:
-        raise BadArgument("content_too_long", length=len(text), limit=CONTENT_MAX)
-    kind = find_secret(text)
-    if kind:
-        raise BadArgument("content_secret", kind=kind)
-    return text
-
-
 class EpisodeStore:
     """Episodes of one collection.
 
@@ -127,7 +99,8 @@ class EpisodeStore:
     # ------------------------------------------------------------ remembering
 
     async def remember(self, scope: Scope, draft: EpisodeDraft) -> Remembered:
-        """Store a memory, unless the same speaker already said exactly that; a correction replaces older versions.
+        """Store a memory, unless the same speaker already said exactly that; a correction replaces older
+        versions.
 
         Raises:
             BadArgument: the content cannot be stored.
@@ -135,26 +108,42 @@ class EpisodeStore:
         """
         content = checked_content(draft.content)
         await self._collection.prepare()
-        vector = (await self._collection.embeddings.embed([content]))[0]
+        vectors, _ = await asyncio.gather(
+            self._collection.embeddings.embed([content]),
+            self._recaller.warm(scope.user_key, seconds=_WARM_SECONDS),
+        )
         async with self._collection.lock(scope.user_key):
             index = self._collection.indexes.of(scope.user_key)
-            near = await self._collection.records.search(
-                scope.user_key, vector, CANDIDATES, [Visibility.RECALLED]
-            )
-            index.read(near.records)
+            await self._read_near(scope.user_key, vectors[0], index)
+            await self._repair(scope.user_key, index)
+            record = self._record(scope, draft, content, vectors[0], index)
             same = [r for r in index.saying(content) if r.episode.sender_id == draft.sender.id]
-            if same:
+            older = self._replaced(scope, record, vectors[0], index) if is_correction(draft.tags) else []
+            said = {r.episode.id for r in same}
+            if same and said >= {r.episode.id for r in older}:
                 return Remembered(same[0].episode, duplicate=True)
-            record = self._record(scope, draft, content, vector, index)
-            older = self._replaced(record, vector, index) if is_correction(draft.tags) else []
-            return await self._store(index, record, older)
+            others = [r for r in older if r.episode.id not in said]
+            return await self._store(index, record, [*same, *others] if older else [])
+
+    async def _read_near(self, user_key: str, vector: Vector, index: ScopeIndex) -> None:
+        """Read the memories nearest to a new one: what it may repeat or correct."""
+        records, k = self._collection.records, CANDIDATES
+        near = (await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)).records
+        if len(near) >= k and not index.complete:
+            farthest = self._collection.calibration.closeness(near[-1].vector.vector() @ vector)
+            if farthest >= _NEARLY_SAME:
+                # Many say this (a group of sixty with one flight); the speaker's own copy may be further
+                # down.
+                answer = await records.search(user_key, vector, _MANY_NEAR, [Visibility.RECALLED], index.rows)
+                near = answer.records
+        index.read(near)
 
     def _record(
-        self, scope: Scope, draft: EpisodeDraft, content: str, vector: Vector, index: ScopeIndex | None = None
+        self, scope: Scope, draft: EpisodeDraft, content: str, vector: Vector, index: ScopeIndex
     ) -> Record:
         now = self._now()
         episode_id = draft.id or new_id()
-        while index is not None and not draft.id and index.has(episode_id):
+        while not draft.id and index.has(episode_id):
             episode_id = new_id()
         episode = Episode(
             id=episode_id,
@@ -174,37 +163,34 @@ class EpisodeStore:
         )
         return Record(episode, 1, Quantized.of(vector), self._collection.base.model)
 
-    def _replaced(self, record: Record, vector: Vector, index: ScopeIndex) -> list[Record]:
+    def _replaced(self, scope: Scope, record: Record, vector: Vector, index: ScopeIndex) -> list[Record]:
         """Older active memories of the same speaker that a correction is about.
 
-        They must share a good part of their topic words (names of the speaker say nothing about the topic) and be
-        closer than unrelated texts; almost the same direction needs less. Merely related facts ("sister" when the
-        correction is about a "brother") stay.
+        They must share a good part of their topic words (names of the speaker say nothing about the topic)
+        and be closer than unrelated texts; almost the same direction needs less. Merely related facts
+        ("sister" when the correction is about a "brother") stay. Where nobody knows who speaks and there may
+        be several people, nothing is replaced.
         """
-        mine = [r for r in index.living() if r.episode.sender_id == record.episode.sender_id]
+        speaker, name = record.episode.sender_id, record.episode.sender_name
+        if not speaker and (scope.shared or scope.launcher_type != "person"):
+            return []
+        mine = [r for r in index.living() if r.episode.sender_id == speaker]
         slots = index.slots(r.episode.id for r in mine)
-        calibration = self._collection.calibration
-        floor = calibration.mean + calibration.spread
+        closeness = self._collection.calibration.closeness(index.cosines(vector, slots))
         found = []
-        for other, cosine in zip(mine, index.cosines(vector, slots), strict=True):
-            closeness = (float(cosine) - floor) / (1.0 - floor)
-            overlap = topic_overlap(
-                other.episode.content, record.episode.content, ignored=(record.episode.sender_name,)
-            )
-            if overlap >= 0.4 and closeness >= 0.2 or overlap > 0 and closeness >= 0.8:
+        for other, close in zip(mine, closeness.tolist(), strict=True):
+            if close < _TOPIC_CLOSENESS:
+                continue
+            overlap = topic_overlap(other.episode.content, record.episode.content, ignored=(name,))
+            if overlap >= _TOPIC_OVERLAP or (overlap > 0 and close >= _SAME_DIRECTION):
                 found.append(other)
         return found
 
     async def _store(self, index: ScopeIndex, record: Record, older: Sequence[Record]) -> Remembered:
-        claims = tuple((old.episode.id, old.version) for old in older)
-        winner = Record(
-            record.episode.model_copy(update={"supersedes": claims}),
-            record.version,
-            record.vector,
-            record.model,
-        )
+        winner = record.with_claims((old.episode.id, old.version) for old in older)
         hidden = [old.changed(status=Status.SUPERSEDED, superseded_by=winner.episode.id) for old in older]
-        await self._collection.records.write([winner, *hidden], older)
+        with self._half_done_drops_index(winner.episode.user_key):
+            await self._collection.records.write([winner, *hidden], older)
         for old in older:
             index.discard(old.episode.id)
         index.changed(winner)
@@ -215,6 +201,34 @@ class EpisodeStore:
             len(older),
         )
         return Remembered(winner.episode, superseded=tuple(old.episode.id for old in older))
+
+    async def _repair(self, user_key: str, index: ScopeIndex) -> None:
+        """Finish corrections that a crash interrupted: what they replaced may still have an active row."""
+        leftovers = index.leftovers()
+        if not leftovers:
+            return
+        with self._half_done_drops_index(user_key):
+            current = await self._collection.records.find(user_key, [r.episode.id for r, _ in leftovers])
+            for old, winner in leftovers:
+                newest = current.get(old.episode.id)
+                if newest is not None and newest.version == old.version:
+                    hidden = old.changed(status=Status.SUPERSEDED, superseded_by=winner)
+                    await self._collection.records.write([hidden], [old])
+        for old, _ in leftovers:
+            index.discard(old.episode.id)
+
+    @contextmanager
+    def _half_done_drops_index(self, user_key: str) -> Iterator[None]:
+        """Drop the index when a change fails or is cancelled: nobody knows how much of it reached the
+        store.
+        """
+        try:
+            yield
+        except BaseException:
+            self._collection.indexes.drop(user_key)
+            raise
+
+    # ------------------------------------------------------------ importing
 
     async def add_many(
         self, scope: Scope, drafts: Sequence[EpisodeDraft], said_in: Sequence[Scope] = ()
@@ -233,27 +247,54 @@ class EpisodeStore:
             EmbeddingFailed, StoreFailed, StorageFailed: the batches before the failure are stored.
         """
         await self._collection.prepare()
+        index = await self._recaller.loaded(scope.user_key, timeout=600.0)
+        seen = KnownEpisodes(
+            [r.episode for r in index.living()] + [r.episode for r in await self.hidden(scope.user_key)]
+        )
+        del index  # Another may be in use by the time a batch is written.
+        places = said_in or [scope] * len(drafts)
+        fresh = [(place, draft) for place, draft in zip(places, drafts, strict=True) if seen.add(draft)]
         stored: list[Episode] = []
-        async with self._collection.lock(scope.user_key):
-            index = await self._recaller.loaded(scope.user_key, timeout=600.0)
-            seen = _Seen(
-                [r.episode for r in index.living()] + [r.episode for r in await self.hidden(scope.user_key)]
-            )
-            places = said_in or [scope] * len(drafts)
-            fresh = [(place, draft) for place, draft in zip(places, drafts, strict=True) if seen.add(draft)]
-            for start in range(0, len(fresh), _WRITE_ROWS):
-                batch = fresh[start : start + _WRITE_ROWS]
-                vectors = await self._collection.embeddings.embed([d.content for _, d in batch])
-                records = [
-                    self._record(place, d, d.content, v, index)
-                    for (place, d), v in zip(batch, vectors, strict=True)
-                ]
+        for start in range(0, len(fresh), _WRITE_ROWS):
+            batch = fresh[start : start + _WRITE_ROWS]
+            vectors = await self._embedded([draft.content for _, draft in batch])
+            async with self._collection.lock(scope.user_key):
+                stored += await self._add(scope.user_key, batch, vectors)
+            logger.info("import batch written: rows=%d of=%d", start + len(batch), len(fresh))
+        return stored, len(drafts) - len(stored)
+
+    async def _embedded(self, texts: list[str]) -> list[Vector]:
+        embeddings = self._collection.embeddings
+        try:
+            return await embeddings.embed(texts, timeout=_WRITE_SECONDS)
+        except EmbeddingFailed as exc:
+            if exc.reason != "embedding_down":
+                raise
+        # A rate limit, say. A second failure opens the breaker, which ends the import.
+        await asyncio.sleep(_RETRY_SECONDS)
+        return await embeddings.embed(texts, timeout=_WRITE_SECONDS)
+
+    async def _add(
+        self, user_key: str, batch: Sequence[tuple[Scope, EpisodeDraft]], vectors: Sequence[Vector]
+    ) -> list[Episode]:
+        index = self._collection.indexes.of(user_key)
+        claimed = index.claimed_versions()
+        records = []
+        for (place, draft), vector in zip(batch, vectors, strict=True):
+            # What was remembered since the import began.
+            if index.has(draft.id) or any(
+                r.episode.sender_id == draft.sender.id for r in index.saying(draft.content)
+            ):
+                continue
+            record = self._record(place, draft, draft.content, vector, index)
+            # A memory that was corrected, forgotten and comes back: not the version that is replaced.
+            records.append(record.at_version(claimed.get(record.episode.id, 0) + 1))
+        if records:
+            with self._half_done_drops_index(user_key):
                 await self._collection.records.write(records)
-                for record in records:
-                    index.changed(record)
-                stored += [r.episode for r in records]
-                logger.info("import batch written: rows=%d of=%d", start + len(batch), len(fresh))
-        return stored, len(drafts) - len(fresh)
+        for record in records:
+            index.changed(record)
+        return [r.episode for r in records]
 
     # ------------------------------------------------------------ reading
 
@@ -264,12 +305,21 @@ class EpisodeStore:
             NotFound: ``id_unknown``; also for ids of other scopes.
             StoreFailed: the store did not answer.
         """
-        if not self._collection.filled:
+        if not self._collection.filled or not is_id(episode_id):
             raise NotFound("id_unknown", id=episode_id)
         found = await self._collection.records.find(scope.user_key, [episode_id])
-        if episode_id not in found:
+        record = found.get(episode_id)
+        if record is None:
             raise NotFound("id_unknown", id=episode_id)
-        return found[episode_id].episode
+        index = self._collection.indexes.of(scope.user_key)
+        indexed = index.get(episode_id)
+        if indexed is not None and indexed.version < record.version:
+            # A change that a crash interrupted: only now its newer half was seen.
+            if record.visibility is Visibility.RECALLED:
+                index.read([record])
+            else:
+                index.discard(episode_id)
+        return record.episode
 
     async def hidden(self, user_key: str) -> list[Record]:
         """Return all superseded and archived memories of a scope (a full listing of them).
@@ -277,15 +327,9 @@ class EpisodeStore:
         Raises:
             StoreFailed: the store did not answer.
         """
-        found: list[Record] = []
-        offset = 0
-        while self._collection.filled:
-            page = await self._collection.records.page(user_key, Visibility.HIDDEN, PAGE_ROWS, offset)
-            found += page.records
-            offset += page.rows
-            if page.last:
-                break
-        return latest(found)
+        if not self._collection.filled:
+            return []
+        return await self._collection.records.everything(user_key, Visibility.HIDDEN)
 
     async def select(self, user_key: str, filters: Filters) -> list[Episode]:
         """Return every memory that passes the filters, newest first.
@@ -304,7 +348,8 @@ class EpisodeStore:
     # ------------------------------------------------------------ forgetting
 
     async def forget(self, scope: Scope, episode: Episode) -> Forgotten:
-        """Delete a memory for real; a correction takes the superseded versions of its chain and speaker with it.
+        """Delete a memory for real; a correction takes the superseded versions of its chain and speaker with
+        it.
 
         Raises:
             StoreFailed: it may still be there; nothing is reported as deleted.
@@ -315,23 +360,20 @@ class EpisodeStore:
         return Forgotten(episode, tuple(chain))
 
     async def _chain(self, user_key: str, episode: Episode) -> list[str]:
-        found: list[str] = []
-        claimed = [i for i, _ in episode.supersedes]
-        heads = {episode.id}
-        while claimed:
+        found: dict[str, Episode] = {}
+        heads = {episode.id: episode}
+        while claimed := [i for e in heads.values() for i, _ in e.supersedes if i != episode.id]:
             older = (await self._collection.records.find(user_key, claimed)).values()
-            mine = [
-                r.episode
+            heads = {
+                r.episode.id: r.episode
                 for r in older
                 if r.episode.sender_id == episode.sender_id
                 and r.episode.superseded_by in heads
                 and r.episode.status is Status.SUPERSEDED
                 and r.episode.id not in found
-            ]
-            found += [e.id for e in mine]
-            heads = {e.id for e in mine}
-            claimed = [i for e in mine for i, _ in e.supersedes]
-        return found
+            }
+            found |= heads
+        return list(found)
 
     async def delete_many(self, scope: Scope, episodes: Iterable[Episode]) -> tuple[str, ...]:
         """Delete these memories for real; returns their ids.
@@ -347,37 +389,7 @@ class EpisodeStore:
     async def _delete(self, user_key: str, ids: Sequence[str]) -> None:
         if not ids:
             return
-        await self._collection.records.delete(user_key, ids)
-        index = self._collection.indexes.of(user_key)
-        for episode_id in ids:
-            index.discard(episode_id)
+        with self._half_done_drops_index(user_key):
+            await self._collection.records.delete(user_key, ids)
+        self._collection.indexes.of(user_key).deleted(ids)
         logger.info("episodes deleted: count=%d", len(ids))
-
-
-class _Seen:
-    """What a scope already holds, so that an import adds nothing twice."""
-
-    def __init__(self, episodes: Iterable[Episode]) -> None:
-        self._ids: set[str] = set()
-        self._imported: set[str] = set()
-        self._said: set[tuple[str, str]] = set()
-        for e in episodes:
-            self._ids.add(e.id)
-            self._said.add((same_text(e.content), e.sender_id))
-            if e.imported_episode_id:
-                self._imported.add(e.imported_episode_id)
-
-    def add(self, draft: EpisodeDraft) -> bool:
-        """Note a draft; ``False`` when it is there already."""
-        said = (same_text(draft.content), draft.sender.id)
-        known = (
-            said in self._said
-            or (bool(draft.id) and draft.id in self._ids)
-            or (bool(draft.imported_id) and draft.imported_id in self._imported)
-        )
-        self._said.add(said)
-        if draft.id:
-            self._ids.add(draft.id)
-        if draft.imported_id:
-            self._imported.add(draft.imported_id)
-        return not known

@@ -1,11 +1,13 @@
 """The one memory knowledge base: which it is, and what it was filled with.
 
-Kept in plugin storage under ``ltm/kb``. The host never tells the plugin about a knowledge base again after creating it,
-so this record is what a restarted plugin knows; calls that carry the id and creation settings heal a lost one.
+Kept in plugin storage under ``ltm/kb``. The host never tells the plugin about a knowledge base again after
+creating it, so this record is what a restarted plugin knows; calls that carry the id and creation settings
+heal a lost one.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +23,8 @@ __all__ = ["KB_KEY", "KnowledgeBase", "KnowledgeBaseRegistry"]
 logger = get_logger(__name__)
 
 KB_KEY = "ltm/kb"
+UNREADABLE = "profile_unreadable"
+"""Reason of the error for a stored value that cannot be read."""
 _SCHEMA = 1
 
 
@@ -31,8 +35,9 @@ class KnowledgeBase:
     Attributes:
         id: the host's uuid of it; also the name of its vector collection.
         creation_settings: what the operator chose when creating it (frozen by the host).
-        calibration: reference vectors of its embedding model; ``None`` until something was embedded for it. Before that
-            nothing was ever written, so nothing needs to be read: on Milvus a first read would even fix a wrong dimension.
+        calibration: reference vectors of its embedding model; ``None`` until something was embedded for it.
+            Before that nothing was ever written, so nothing needs to be read: on Milvus a first read would
+                even fix a wrong dimension.
     """
 
     id: str
@@ -52,6 +57,7 @@ class KnowledgeBaseRegistry:
         self._host = host
         self._known: KnowledgeBase | None = None
         self._read = False
+        self._changing = asyncio.Lock()
 
     async def get(self) -> KnowledgeBase | None:
         """Return the knowledge base, ``None`` when there is none.
@@ -86,39 +92,50 @@ class KnowledgeBaseRegistry:
             NotConfigured: ``second_knowledge_base`` when another one is in use and still exists on the host.
             StorageFailed: storage did not answer.
         """
-        try:
-            known = await self.get()
-        except StorageFailed as exc:
-            # A damaged record must not block a new knowledge base; nothing else is stored under this key.
-            logger.warning("knowledge base record replaced: reason=%s", exc.reason)
-            known = None
-        if known is not None and known.id != kb_id:
-            existing = await self._host.knowledge_bases()
-            if existing is None or known.id in existing:
-                raise NotConfigured("second_knowledge_base", existing=known.id)
-        if known is None or known.id != kb_id:
-            known = KnowledgeBase(kb_id, dict(creation_settings))
-            await self._save(known)
-        return known
+        async with self._changing:
+            try:
+                known = await self.get()
+            except StorageFailed as exc:
+                if exc.reason != UNREADABLE:
+                    raise
+                # A damaged record must not block a new knowledge base; nothing else is stored under this key.
+                logger.warning("knowledge base record replaced: reason=%s", exc.reason)
+                known = None
+            if known is not None and known.id == kb_id:
+                return known
+            if known is not None:
+                existing = await self._host.knowledge_bases()
+                if existing is None or known.id in existing:
+                    raise NotConfigured("second_knowledge_base", existing=known.id)
+            base = KnowledgeBase(kb_id, dict(creation_settings))
+            await self._save(base)
+            return base
 
     async def adopt(self, kb_id: str, creation_settings: Mapping[str, Any]) -> None:
         """Learn about a knowledge base of ours from a call that names it, when none is known.
 
+        One that is only half created (the WebUI saves a row without a model first) is not taken.
+
         Raises:
             StorageFailed: storage did not answer.
         """
-        if kb_id and creation_settings and await self.get() is None:
+        if kb_id and creation_settings.get("embedding_model_uuid") and await self.get() is None:
             await self.register(kb_id, creation_settings)
 
     async def calibrated(self, base: KnowledgeBase, calibration: Calibration) -> KnowledgeBase:
         """Keep the reference vectors of the model.
 
         Raises:
+            NotConfigured: ``not_configured`` when it is not the knowledge base in use any more.
             StorageFailed: storage did not answer; nothing is kept.
         """
-        filled = replace(base, calibration=calibration)
-        await self._save(filled)
-        return filled
+        async with self._changing:
+            known = await self.get()
+            if known is None or known.id != base.id:
+                raise NotConfigured("not_configured")
+            filled = replace(base, calibration=calibration)
+            await self._save(filled)
+            return filled
 
     async def unregister(self, kb_id: str) -> None:
         """Forget a deleted knowledge base; another one's id is left alone.
@@ -126,10 +143,17 @@ class KnowledgeBaseRegistry:
         Raises:
             StorageFailed: storage did not answer.
         """
-        known = await self.get()
-        if known is not None and known.id == kb_id:
-            await self._host.storage.delete(KB_KEY)
-            self._known = None
+        async with self._changing:
+            try:
+                known = await self.get()
+            except StorageFailed as exc:
+                if exc.reason != UNREADABLE:
+                    raise
+                # Which one it was cannot be told any more; it must not block the next.
+                known = KnowledgeBase(kb_id)
+            if known is not None and known.id == kb_id:
+                await self._host.storage.delete(KB_KEY)
+                self._known, self._read = None, True
 
     async def _save(self, base: KnowledgeBase) -> None:
         data = {
@@ -138,8 +162,17 @@ class KnowledgeBaseRegistry:
             "creation_settings": dict(base.creation_settings),
             "calibration": base.calibration.dump() if base.calibration else None,
         }
-        await self._host.storage.set(KB_KEY, json.dumps(data).encode())
+        await self._host.storage.set(KB_KEY, json.dumps(data, default=_thawed).encode())
         self._known, self._read = base, True
+
+
+def _thawed(value: object) -> object:
+    """Make JSON of the frozen containers in which hosts hand out settings."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    return str(value)
 
 
 def _loaded(raw: bytes) -> KnowledgeBase:
@@ -151,5 +184,5 @@ def _loaded(raw: bytes) -> KnowledgeBase:
             dict(data["creation_settings"]),
             Calibration.load(calibration) if calibration else None,
         )
-    except (ValueError, KeyError, TypeError) as exc:
-        raise StorageFailed("profile_unreadable", key=KB_KEY) from exc
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+        raise StorageFailed(UNREADABLE, key=KB_KEY) from exc

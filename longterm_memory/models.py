@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = [
     "CONTENT_MAX",
     "IMPORTANCE_DEFAULT",
+    "KEPT_STATUSES",
     "Episode",
     "Filters",
     "Hit",
@@ -49,6 +50,10 @@ class Status(StrEnum):
     SUPERSEDED = "superseded"
     ARCHIVED = "archived"
     DELETED = "deleted"
+
+
+KEPT_STATUSES = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED})
+"""Every status that a kept memory can have; what is deleted is gone."""
 
 
 class Episode(_Frozen):

@@ -14,8 +14,9 @@ is.
 
 The console belongs to the operator, who can read the whole database anyway: everything is allowed there.
 
-Under ``bot`` isolation one more rule holds in private chats (:func:`sees`): records that were said in another
-conversation are shown, exported or changed by memory admins only.
+Under ``bot`` isolation one more rule holds (:func:`sees`): records that were said in another conversation may
+be recalled, but are listed, exported or changed by memory admins only. Otherwise a group could page through
+everybody's private chats.
 """
 
 from __future__ import annotations
@@ -198,15 +199,10 @@ def change_of(actor: Actor, episode: Episode) -> Action:
 def sees(actor: Actor, scope: Scope, episode: Episode) -> bool:
     """Whether a command or the console may show, export or change that episode here.
 
-    False only under ``bot`` isolation in somebody's private chat, for records of other conversations (and for
-    records that do not say where they were said) when the person is no memory admin. Lists, exports and bulk
-    deletes leave out what this refuses. The scope itself is checked before, by the record layer.
+    False only under ``bot`` isolation, for records of other conversations (and for records that do not say where
+    they were said) when the actor is no memory admin. Lists, exports and bulk deletes leave out what this refuses. The scope itself is checked before, by the record layer.
     """
-    if (
-        actor.via == "console"
-        or not (scope.shared and actor.private)
-        or episode.session_name == scope.session_name
-    ):
+    if actor.via == "console" or not scope.shared or episode.session_name == scope.session_name:
         return True
     # A tool carries no privilege, so an admin's tool call counts as anybody's.
     return actor.admin and actor.via == "command"

@@ -1,7 +1,8 @@
 """What the knowledge engine hands out when a runner, a tool of another plugin or the WebUI asks it.
 
-Within a turn that our listener prepared, its matches minus what is in the prompt already. Where no listener runs
-(agent-bound bots), it is the only way in, so it brings the profile block too, once per turn window.
+Within a turn that our listener prepared, its matches minus what is in the prompt already. Where no listener
+runs (agent-bound bots), it is the only way in, so it brings the profile block too, once per turn: what is
+asked again with the same text shortly after belongs to the same turn, any other text is the next message.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from .policy import Actor
 from .recall.recaller import Fill
 from .scope import Scope, Speaker, clean_id
 from .scoped import ScopedMemory
+from .text.fold import fold
 from .text.small_talk import skip_reason
-from .turns import TurnNote
+from .turns import TurnNote, TurnWindow
 
 if TYPE_CHECKING:
     from .service import MemoryService
@@ -29,6 +31,8 @@ __all__ = ["Entry", "Retrieval", "retrieve"]
 logger = get_logger(__name__)
 
 _TOP_K_DEFAULT, _TOP_K_MAX = 5, 20
+_ASKED_SECONDS = 10.0
+"""Time for a search within a turn: the host waits 15 s for a retrieval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What a retrieval gives, or why it gives nothing (``error`` set)."""
+    """What a retrieval gives, and why it gives no memories (``error`` set)."""
 
     entries: tuple[Entry, ...] = ()
     error: LongTermMemoryError | None = None
@@ -65,13 +69,13 @@ async def retrieve(service: MemoryService, query: str, retrieval_settings: Mappi
         retrieval_settings: ``session_name``, ``bot_uuid``, ``sender_id`` and ``top_k`` from the host.
     """
     try:
-        return Retrieval(await _entries(service, query, retrieval_settings))
+        return await _retrieved(service, query, retrieval_settings)
     except LongTermMemoryError as exc:
         logger.warning("engine retrieve refused: reason=%s", exc.reason)
         return Retrieval(error=exc)
 
 
-async def _entries(service: MemoryService, query: str, given: Mapping[str, Any]) -> tuple[Entry, ...]:
+async def _retrieved(service: MemoryService, query: str, given: Mapping[str, Any]) -> Retrieval:
     settings = await service.settings()
     scope = Scope.of_session(
         given.get("session_name"), bot_uuid=given.get("bot_uuid"), isolation=settings.isolation
@@ -89,24 +93,27 @@ async def _entries(service: MemoryService, query: str, given: Mapping[str, Any])
         note, profile = await _profile_once(service, memory, speaker, query)
         entries += profile
     assert note is not None  # noqa: S101 - made above
-    hits = service.turns.take_waiting(note, query)
-    if hits is None:
-        hits = await _matches(
-            memory, query, speaker, _top_k(given.get("top_k")), note, settings.command_prefixes
-        )
+    try:
+        hits = await _matches(memory, query, speaker, _top_k(given.get("top_k")), note)
+    except LongTermMemoryError as exc:
+        # The profile does not depend on the search.
+        if not entries:
+            raise
+        logger.warning("engine retrieve failed: reason=%s", exc.reason)
+        return Retrieval(tuple(entries), exc)
     now = service.now()
     for place, hit in enumerate(hits):
         line = render_episode(hit, zone=settings.zone, now=now)
         # A runner keeps the texts alone, so the first one explains all of them.
         entries.append(_entry(hit, line if place else f"{episode_legend(settings.zone, now)}\n{line}"))
-    return tuple(entries)
+    return Retrieval(tuple(entries))
 
 
 async def _profile_once(
     service: MemoryService, memory: ScopedMemory, speaker: Speaker, query: str
 ) -> tuple[TurnNote, list[Entry]]:
     known = service.turns.current(memory.scope, speaker)
-    if known is not None:
+    if known is not None and known.text == fold(query):
         return known, []
     note = service.turns.begin(memory.scope, speaker, query_id="", text=query)
     view = await memory.profiles()
@@ -121,12 +128,17 @@ async def _profile_once(
 
 
 async def _matches(
-    memory: ScopedMemory, query: str, speaker: Speaker, k: int, note: TurnNote, prefixes: tuple[str, ...]
+    memory: ScopedMemory, query: str, speaker: Speaker, k: int, note: TurnNote
 ) -> tuple[Hit, ...]:
-    if skip_reason(query, prefixes):
+    waiting = TurnWindow.take_waiting(note, query, k)
+    if waiting is not None:
+        return waiting
+    if skip_reason(query, memory.settings.command_prefixes):
         return ()
     wanted = RecallQuery(text=query, k=k, speaker_id=speaker.id, exclude=frozenset(note.shown))
-    return (await memory.recall(wanted, fill=Fill.PAGE, timeout=10.0)).hits
+    # Without a listener the reply waits for this; a question in mid-turn is somebody's who wants an answer.
+    seconds = _ASKED_SECONDS if note.query_id else memory.settings.recall_deadline_seconds
+    return (await memory.recall(wanted, fill=Fill.PAGE, timeout=seconds)).hits
 
 
 def _top_k(value: object) -> int:

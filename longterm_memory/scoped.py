@@ -5,11 +5,14 @@ from __future__ import annotations
 from asyncio import gather
 from collections.abc import Sequence
 from dataclasses import dataclass
+from logging import DEBUG, INFO
 from typing import TYPE_CHECKING
 
 from .episodes import EpisodeDraft, Forgotten, Remembered
 from .errors import BadArgument, LongTermMemoryError
+from .logs import get_logger
 from .models import (
+    KEPT_STATUSES,
     Episode,
     Filters,
     Profile,
@@ -36,10 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PAGE_SIZE", "EpisodePage", "Overview", "ProfileView", "ScopedMemory"]
 
+logger = get_logger(__name__)
+
 PAGE_SIZE = 10
 """Memories on one page of a listing."""
-
-ALL_STATUSES = frozenset(Status) - {Status.DELETED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +184,19 @@ class ScopedMemory:
             EmbeddingFailed, StoreFailed: the search failed, which is not "no memories".
         """
         self._decide(Action.READ)
-        recaller = self._service.recaller(await self._service.collection())
+        started = self._service.clock()
+        collection = await self._service.collection()
+        recaller = self._service.recaller(collection)
         result = await recaller.recall(self.scope.user_key, query, self.settings, fill=fill, timeout=timeout)
+        # A turn has one line of its own (the listener's), so its search is a detail.
+        logger.log(
+            DEBUG if fill is Fill.PAGE else INFO,
+            "search_episodes completed: collection_id=%s result_count=%d filters=%s ms=%d",
+            collection.base.id,
+            len(result.hits),
+            _narrowing(query.filters),
+            round((self._service.clock() - started) * 1000),
+        )
         if self.actor.via != "command":
             return result
         shown = tuple(hit for hit in result.hits if sees(self.actor, self.scope, hit.episode))
@@ -244,7 +258,7 @@ class ScopedMemory:
             StoreFailed, StorageFailed: some may still be there.
         """
         if not filters.model_copy(update={"statuses": frozenset({Status.ACTIVE})}).narrows and (
-            filters.statuses >= ALL_STATUSES
+            filters.statuses >= KEPT_STATUSES
         ):
             raise BadArgument("delete_needs_filter")
         found = await self.select(filters)
@@ -258,13 +272,13 @@ class ScopedMemory:
     # ------------------------------------------------------------ overview
 
     async def overview(self) -> Overview:
-        """Return how memory stands here; a store that does not answer is a problem named in it, not an error."""
+        """Return how memory stands here; a store that does not answer is a problem named in it, no error."""
         collection = await self._service.collection()
         profiles = await self.profiles()
         active = hidden = None
         problem = None
         try:
-            found = await self.select(Filters(statuses=ALL_STATUSES))
+            found = await self.select(Filters(statuses=KEPT_STATUSES))
             active = sum(e.status is Status.ACTIVE for e in found)
             hidden = len(found) - active
         except LongTermMemoryError as exc:
@@ -272,3 +286,8 @@ class ScopedMemory:
         return Overview(
             self.scope, self.actor, self.settings, collection.base.id, profiles, active, hidden, problem
         )
+
+
+def _narrowing(filters: Filters) -> list[str]:
+    """Return the names of the filters that are set; their values may be names of people."""
+    return [name for name in Filters.model_fields if getattr(filters, name) != getattr(Filters(), name)]

@@ -1,8 +1,8 @@
 """The memory service: the one thing behind tools, command, listener, engine and console.
 
 :class:`MemoryService` holds what belongs to an installation (knowledge base, profiles, snapshots, turns);
-``service.scoped(conversation, via=…)`` gives a :class:`~longterm_memory.scoped.ScopedMemory`, which has every verb the
-fronts have and no other way in.
+``service.scoped(conversation, via=…)`` gives a :class:`~longterm_memory.scoped.ScopedMemory`, which has
+every verb the fronts have and no other way in.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from .collection import Collection
 from .conversation import Attachment, Conversation
 from .episodes import EpisodeStore
-from .errors import NotConfigured, NotInPipeline
+from .errors import LongTermMemoryError, NotConfigured, NotInPipeline
 from .injection.injector import Injector
 from .knowledge_base import KnowledgeBaseRegistry
 from .logs import get_logger
@@ -32,6 +32,9 @@ from .turns import TurnWindow
 __all__ = ["MemoryService"]
 
 logger = get_logger(__name__)
+
+_CREATION_SECONDS = 20.0
+"""Time for the model when a knowledge base is created; the host waits 30 s for that."""
 
 
 class MemoryService:
@@ -103,7 +106,9 @@ class MemoryService:
     # ------------------------------------------------------------ life of the knowledge base
 
     async def knowledge_base_created(self, kb_id: str, creation_settings: Mapping[str, Any]) -> None:
-        """Take a new knowledge base into use.
+        """Take a new knowledge base into use, and try its model and store out while an operator is watching.
+
+        A model or store that does not answer now is only logged: the first use tries again.
 
         Raises:
             NotConfigured: another one is in use, or no embedding model was chosen.
@@ -114,6 +119,12 @@ class MemoryService:
         await self.knowledge_bases.register(kb_id, creation_settings)
         self._collection = None
         logger.info("knowledge base created: kb_id=%s", kb_id)
+        try:
+            # The first call to a model is its slowest; better here than on the first turn.
+            await (await self.collection()).prepare(timeout=_CREATION_SECONDS)
+        except LongTermMemoryError as exc:
+            logger.warning("configuration problem: knowledge base not ready: reason=%s", exc.reason)
+            self._collection = None
 
     async def knowledge_base_deleted(self, kb_id: str) -> None:
         """Forget a knowledge base that the host is deleting.
@@ -153,7 +164,7 @@ class MemoryService:
         actor = Actor.of(
             scope, conversation.speaker, via, memory_admins=settings.memory_admins, privilege=privilege
         )
-        logger.debug(
+        logger.info(
             "resolved memory context: session_key=%s user_key=%s kb_id=%s isolation=%s",
             scope.session_key,
             scope.user_key,

@@ -102,12 +102,12 @@ class Settings(BaseModel):
     # --- profiles
     max_profile_traits: Annotated[Int, Field(ge=1, le=200)] = 20
     max_profile_preferences: Annotated[Int, Field(ge=1, le=200)] = 10
-    profile_budget_chars: Annotated[Int, Field(ge=200, le=20_000)] = 3_000
+    profile_budget_chars: Annotated[Int, Field(ge=400, le=20_000)] = 3_000
 
     # --- recall on the turn
     recall_deadline_seconds: Annotated[Float, Field(ge=0.2, le=30, allow_inf_nan=False)] = 3.0
     relevance_floor: Annotated[Float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.18
-    episode_budget_chars: Annotated[Int, Field(ge=200, le=40_000)] = 4_000
+    episode_budget_chars: Annotated[Int, Field(ge=400, le=40_000)] = 4_000
     episode_placement: Literal["system", "retrieval"] = "system"
 
     # --- people

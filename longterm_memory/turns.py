@@ -1,8 +1,9 @@
 """What was already handed to the model in the turn of a speaker, so that it sees each memory once.
 
-The host's ``retrieve`` carries no query id, only bot, session and speaker. So the listener notes what it injected under
-these three, and whoever asks the engine within the turn (a runner's own retrieval, another plugin's tool) gets its
-matches minus those. Process memory only; a lost note costs a repeated line, nothing more.
+The host's ``retrieve`` carries no query id, only bot, session and speaker. So the listener notes what it
+injected under these three, and whoever asks the engine within the turn (a runner's own retrieval, another
+plugin's tool) gets its matches minus those. Process memory only; a lost note costs a repeated line, nothing
+more.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from .models import Hit
 from .scope import Scope, Speaker
 from .text.fold import fold
 
-__all__ = ["AGENT_WINDOW_SECONDS", "TURN_WINDOW_SECONDS", "TurnNote", "TurnWindow"]
+__all__ = ["AGENT_WINDOW_SECONDS", "RESERVE", "TURN_WINDOW_SECONDS", "TurnNote", "TurnWindow"]
+
+RESERVE = 5
+"""Memories recalled beyond those in the prompt, so that the runner's own retrieval costs no second
+embedding call; it asks for five unless told otherwise."""
 
 TURN_WINDOW_SECONDS = 300.0
 """How long a turn may take at most; the next message of the speaker ends it earlier."""
@@ -32,16 +37,19 @@ class TurnNote:
     Attributes:
         query_id: the host's id of the message; ``""`` when no listener ran (agent-bound bots).
         text: the message, folded.
-        shown: ids of the memories that the model has got.
-        waiting: memories recalled by the listener that the runner's own retrieval is to hand out.
         started: monotonic seconds.
+        shown: ids of the memories that the model has got.
+        waiting: memories recalled by the listener for whoever asks with the message itself, as runners do;
+            ``None`` when no listener ran.
+        once: whether they are handed out a single time, because they are in the prompt nowhere else.
     """
 
     query_id: str
     text: str
     started: float
     shown: set[str] = field(default_factory=set)
-    waiting: tuple[Hit, ...] = ()
+    waiting: tuple[Hit, ...] | None = None
+    once: bool = False
 
 
 class TurnWindow:
@@ -67,10 +75,11 @@ class TurnWindow:
         query_id: str,
         text: str,
         shown: Iterable[str] = (),
-        waiting: tuple[Hit, ...] = (),
+        waiting: tuple[Hit, ...] | None = None,
+        once: bool = False,
     ) -> TurnNote:
         """Note a new turn; it replaces the speaker's previous one."""
-        note = TurnNote(query_id, fold(text), self._clock(), set(shown), waiting)
+        note = TurnNote(query_id, fold(text), self._clock(), set(shown), waiting, once)
         key = self._key(scope, speaker)
         self._notes[key] = note
         self._notes.move_to_end(key)
@@ -87,16 +96,26 @@ class TurnWindow:
         return note if self._clock() - note.started <= window else None
 
     @staticmethod
-    def take_waiting(note: TurnNote, query: str) -> tuple[Hit, ...] | None:
-        """Return the memories that wait for the runner's own retrieval, once, when it asks with the message itself."""
-        if not note.waiting or fold(query) != note.text:
+    def take_waiting(note: TurnNote, query: str, k: int) -> tuple[Hit, ...] | None:
+        """Return what waits for whoever asks with the message itself, ``None`` when that takes a search.
+
+        Args:
+            note: the turn.
+            query: what is asked.
+            k: how many memories are wanted.
+        """
+        if note.waiting is None or fold(query) != note.text:
             return None
-        waiting, note.waiting = note.waiting, ()
-        note.shown.update(hit.episode.id for hit in waiting)
-        return waiting
+        if note.once:
+            waiting, note.waiting = note.waiting, ()
+            note.shown.update(hit.episode.id for hit in waiting)
+            return waiting
+        # A full reserve may not be all there is.
+        return None if k > len(note.waiting) >= RESERVE else note.waiting[:k]
 
     def forget(self, episode_ids: Iterable[str]) -> None:
         """Make sure that a forgotten memory waits nowhere."""
         gone = set(episode_ids)
         for note in self._notes.values():
-            note.waiting = tuple(hit for hit in note.waiting if hit.episode.id not in gone)
+            if note.waiting:
+                note.waiting = tuple(hit for hit in note.waiting if hit.episode.id not in gone)

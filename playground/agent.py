@@ -1,9 +1,9 @@
-"""The offline agent: answers chat requests with rules instead of a language model, using the memory tools for real.
+"""The offline agent: answers chat requests with rules instead of a language model, and really uses the tools.
 
-It knows nothing but the request it gets, like any model. What somebody tells is stored with ``update_profile`` and
+It knows nothing but the request it gets. What somebody tells is stored with ``update_profile`` and
 ``remember``; a correction uses the same fact key and the tag ``correction``; "forget …" finds an id with
-``recall_memory`` and gives it to ``forget``; a question is answered *only* from the memory in the prompt or from what
-``recall_memory`` returns, so an answer proves what was injected. English and Chinese.
+``recall_memory`` and gives it to ``forget``; a question is answered *only* from the memory in the prompt or
+from what ``recall_memory`` returns, so an answer proves what was injected. English and Chinese.
 
 The rules, in the order they are tried:
 
@@ -67,7 +67,7 @@ class _Fact:
 
 
 _FACTS = (
-    _Fact(r"(?:my name is|call me) (?P<v>.+)", "name", "{v}"),
+    _Fact(r"(?:[Mm]y name is|[Cc]all me) (?P<v>.+)", "name", "{v}"),
     _Fact(r"I(?:'m| am) (?P<v>[A-Z]\w+)$", "name", "{v}"),
     _Fact(r"I(?:'m| am) allergic to (?P<v>.+)", "traits", "allergic to {v}", "allergies"),
     _Fact(r"I (?:now )?live in (?P<v>.+?)(?: now)?$", "traits", "lives in {v}", "home_city"),
@@ -81,23 +81,37 @@ _FACTS = (
     _Fact(r"我不吃(?P<v>.+)", "preferences", "不吃{v}"),
 )
 
-_FORGET = re.compile(r"^(?:please )?forget (?:about |that )?(?P<what>.+)|^(?:请)?(?:忘掉|忘了|忘记)(?P<cn>.+)", re.I | re.S)
-_REMEMBER = re.compile(r"^(?:please )?remember(?: that|:)? (?P<what>.+)|^(?:请)?记住[：:，,]?(?P<cn>.+)", re.I | re.S)
+_FORGET = re.compile(
+    r"^(?:please )?forget (?:about |that )?(?P<what>.+)|^(?:请)?(?:忘掉|忘了|忘记)(?P<cn>.+)", re.I | re.S
+)
+_REMEMBER = re.compile(
+    r"^(?:please )?remember(?: that|:)? (?P<what>.+)|^(?:请)?记住[：:，,]?(?P<cn>.+)", re.I | re.S
+)
 _CORRECTION = re.compile(r"^(?:actually|correction|sorry)\b[,:]?\s*|^(?:其实|更正|纠正一下)[：:，,]?", re.I)
 _INSTEAD = re.compile(r"不是.+?[，,]\s*而?是")
-_PLAN = re.compile(r"\b(?:decided|plan(?:s|ned|ning)?|booked|moved|meeting|will|deadline)\b|决定|计划|打算|改到|定在", re.I)
+_PLAN = re.compile(
+    r"\b(?:decided|plan(?:s|ned|ning)?|booked|moved|meeting|will|deadline)\b|决定|计划|打算|改到|定在", re.I
+)
 _QUESTION = re.compile(r"[?？]\s*$|^(?:what|when|where|who|which|how)\b|什么|几号|哪|吗$|谁", re.I)
 _SINGULAR = re.compile(r"\b(?:I|me|my|mine)\b|我(?!们)", re.I)
 _CLAUSES = re.compile(r"[.!?;](?=\s|$)|[。！？；]|,? and (?=(?:I|my|we)\b)|, (?=(?:I|my|we)\b)|[，,](?=我)")
-_MONTHS = "January February March April May June July August September October November December".split()
+_DONE = re.compile(r"Done|Stored|Already|Added|Kept|Nothing to change")
+"""How the tools' results begin when the thing is in memory."""
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 _DATES = (
     re.compile(rf"(?P<d>\d{{1,2}}) (?P<name>{'|'.join(_MONTHS)}) (?P<y>\d{{4}})"),
     re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)"),
     re.compile(r"(?P<y>\d{4})年(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号]"),
 )
 _STOP = frozenset(
-    "the and for with that this what when where who which how does did was were are you your our has have had"
-    " about there here from into not any all can will now know 什么 我们 你们 什么 一下 知道 时候".split()
+    re.findall(
+        r"\S+",
+        "the and for with that this what when where who which how does did was were are you your our has"
+        " have had about there here from into not any all can will now know 什么 我们 你们 一下 知道 时候",
+    )
 )
 _THIRD_PERSON = (
     (r"\bI(?:'m| am)\b", "{n} is"),
@@ -170,7 +184,7 @@ def _statements(turn: _Turn, today: date) -> Iterator[Call]:
         if fact is not None:
             yield fact
             if corrected:
-                # The new value in a sentence of its own: a record of the change must not bring the old value back.
+                # A sentence of its own: a record of the change must not bring the old value back.
                 yield _remember(turn, _sentence(fact), today, corrected)
         elif text and (corrected or _PLAN.search(text) or _date_in(text)):
             yield _remember(turn, text, today, corrected)
@@ -208,10 +222,18 @@ def _remember(turn: _Turn, clause: str, today: date, corrected: bool) -> Call:
 
 
 def _noted(turn: _Turn, calls: Sequence[Call]) -> str:
+    """Confirm what the tools say they stored, and quote a tool that says otherwise."""
     if not calls:
         return "好的。（没有需要记住的内容）" if turn.chinese else "All right. (Nothing in that to remember.)"
-    heard = " ".join(result.strip().split("\n")[0] for result in turn.results)
-    return f"记下了。{heard}" if turn.chinese else f"Noted. {heard}"
+    refused = [result.strip() for result in turn.results if not _DONE.match(result.strip())]
+    if refused:
+        return (
+            f"没记下：{' '.join(refused)}"
+            if turn.chinese
+            else f"Not all of that was kept: {' '.join(refused)}"
+        )
+    facts = [str(call.arguments.get("value") or call.arguments.get("content")) for call in calls]
+    return f"记下了：{'；'.join(facts)}。" if turn.chinese else f"Noted: {'; '.join(facts)}."
 
 
 def _forget(turn: _Turn, what: str) -> Answer:
@@ -220,26 +242,32 @@ def _forget(turn: _Turn, what: str) -> Answer:
         return Answer(calls=[Call("recall_memory", {"query": what, "top_k": 5})])
     if len(turn.results) == 1:
         wanted = _terms(what)
-        calls = [Call("forget", {"episode_id": row.id}) for row in _best(wanted, records_in(turn.results[0]))]
-        for entry in _best(wanted, [e for e in turn.view.entries if e.owner == "speaker" and e.field != "notes"]):
+        found = _best(wanted, records_in(turn.results[0]))[:1]
+        calls = [Call("forget", {"episode_id": row.id}) for row in found]
+        for entry in _best(
+            wanted, [e for e in turn.view.entries if e.owner == "speaker" and e.field != "notes"]
+        ):
             calls.append(
                 Call("update_profile", {"field": entry.field, "action": "remove", "value": entry.value})
             )
         if calls:
             return Answer(calls=calls)
         return Answer(text="我这里没有相关的记忆。" if turn.chinese else "I have no memory about that.")
-    return Answer(text=" ".join(result.strip() for result in turn.results[1:]))
+    # The first sentence of each result says what happened; the rest is advice for the model.
+    return Answer(text=" ".join(re.split(r"(?<=[.。])\s", result.strip())[0] for result in turn.results[1:]))
 
 
 def _reply(turn: _Turn) -> Answer:
-    """Answer a question from memory, or say that nothing is known; what the model might guess plays no part."""
+    """Answer a question from memory, or say that nothing is known."""
     asked = _terms(turn.said)
     own = bool(_SINGULAR.search(turn.said))
     entries = [e for e in turn.view.entries if e.owner == "speaker" or not own]
     known = _best(asked, entries)
     if known:
         facts = "；".join(e.value for e in known) if turn.chinese else "; ".join(e.value for e in known)
-        return Answer(text=f"你的资料里写着：{facts}。" if turn.chinese else f"Your profile here says: {facts}.")
+        return Answer(
+            text=f"你的资料里写着：{facts}。" if turn.chinese else f"Your profile here says: {facts}."
+        )
     records = [*turn.view.records, *(row for result in turn.results for row in records_in(result))]
     told = _best(asked, [row for row in records if not own or _is_from(row, turn.view)])
     if told:
@@ -296,6 +324,8 @@ def _date_in(text: str) -> date | None:
 def _with_dates(text: str, today: date) -> tuple[str, date | None]:
     """Write "tomorrow" out, and return the day the text names."""
     ahead = today + timedelta(days=1)
-    text = re.sub(r"\btomorrow\b", f"on {ahead.day} {_MONTHS[ahead.month - 1]} {ahead.year}", text, flags=re.I)
+    text = re.sub(
+        r"\btomorrow\b", f"on {ahead.day} {_MONTHS[ahead.month - 1]} {ahead.year}", text, flags=re.I
+    )
     text = text.replace("明天", f"{ahead.year}年{ahead.month}月{ahead.day}日")
     return text, _date_in(text)

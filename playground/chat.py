@@ -130,6 +130,13 @@ def add_pipeline(api: LangBotApi, brain: Brain, *, name: str = "playground", ans
     return uuid
 
 
+def bind_plugins(api: LangBotApi, pipeline: str, plugins: Sequence[str] | None) -> None:
+    """Let *pipeline* use only *plugins* (``author/name``); None means all that are installed."""
+    bound = [dict(zip(("author", "name"), plugin.split("/"), strict=True)) for plugin in plugins or ()]
+    body = {"enable_all_plugins": plugins is None, "bound_plugins": bound}
+    api.rest.put(f"/pipelines/{pipeline}/extensions", body)
+
+
 def update_pipeline(api: LangBotApi, uuid: str, brain: Brain, *, answer_all: bool = True) -> None:
     """Give the pipeline *uuid* another brain; see ``add_pipeline``."""
     found = api.rest.get(f"/pipelines/{uuid}")["pipeline"]

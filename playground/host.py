@@ -98,11 +98,12 @@ class Host:
             self._supervisor is not None and self._supervisor.poll() is None and self._host_pid() is not None
         )
 
-    def start(self, *, timeout: float = 120.0) -> Self:
+    def start(self, *, timeout: float = 240.0) -> Self:
         """Start the host and wait until it answers and its plugin runtime is connected.
 
         Args:
-            timeout: Seconds until giving up. A start takes 10 to 25 s on two cores.
+            timeout: Seconds until giving up. A start takes 10 to 25 s on two idle cores, several times that
+                on busy ones.
 
         Raises:
             HostError: when it is running already, ends early or is not ready in time.
@@ -155,7 +156,7 @@ class Host:
                 supervisor.wait(5)
         self.end_leftovers()
 
-    def restart(self, *, timeout: float = 120.0) -> Self:
+    def restart(self, *, timeout: float = 240.0) -> Self:
         """Stop and start again with the same data."""
         self.stop()
         return self.start(timeout=timeout)

@@ -1,7 +1,7 @@
 """What memory a chat request carries, read as the model reads it: out of the text of the system messages.
 
-The demo's offline agent answers from this view, and the demo's transcript shows it, so both see exactly what the
-plugin placed in the prompt and nothing else.
+The demo's offline agent answers from this view, and the demo's transcript shows it, so both see exactly what
+the plugin placed in the prompt and nothing else.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _PROFILE_PART = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _RECORD = re.compile(
-    r"^(?:\[RAG\] )?(?P<date>\d{4}-\d\d-\d\d)\S* (?P<stars>\*{1,5})(?P<age>\S+) (?P<who>[^\n<>]+?) (?P<id>[0-9a-z]{8})"
-    r" <<(?P<text>.*?)>>",
+    r"^(?:\[RAG\] )?(?P<date>\d{4}-\d\d-\d\d)\S* (?P<stars>\*{1,5})(?P<age>\S+)"
+    r" (?P<who>[^\n<>]+?) (?P<id>[0-9a-z]{8}) <<(?P<text>.*?)>>",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -94,7 +94,7 @@ class MemoryView:
 
 
 def records_in(text: str) -> tuple[Record, ...]:
-    """Return the memories in *text*: a block of the prompt, or the result of ``recall_memory``; each id once."""
+    """Return the memories in *text*, a block of the prompt or a result of ``recall_memory``; each id once."""
     found = {
         row["id"]: Record(row["id"], row["date"], len(row["stars"]), row["who"], row["text"])
         for row in _RECORD.finditer(text)

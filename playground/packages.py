@@ -75,6 +75,13 @@ def build_folder(folder: Path, *, version: str | None = None) -> Path:
     return _build(folder, tuple(sorted(entry.name for entry in folder.iterdir())), version=version)
 
 
+def plugin_of(package: Path) -> str:
+    """Return ``author/name`` of the plugin in *package*."""
+    with zipfile.ZipFile(package) as content:
+        author, name, _ = identity(content.read("manifest.yaml").decode("utf-8"))
+    return f"{author}/{name}"
+
+
 def identity(manifest: str) -> tuple[str, str, str]:
     """Return author, name and version out of the text of a ``manifest.yaml``.
 

@@ -17,9 +17,11 @@ from typing import Any, Self
 
 from playground import packages
 from playground.api import LangBotApi, Models
-from playground.chat import Bot, Brain, add_bot, add_pipeline
+from playground.chat import Bot, Brain, add_bot, add_pipeline, bind_plugins
 from playground.host import VERSIONS, Host
 from playground.model_server import ModelServer
+
+AGENTIC_RAG = "playground/AgenticRAG"
 
 
 class Stage:
@@ -58,7 +60,13 @@ class Stage:
         self._cleanup = contextlib.ExitStack()
 
     def bot(
-        self, *, kbs: Sequence[str] = (), answer_all: bool = True, reply_timeout: int = 60, **options: Any
+        self,
+        *,
+        kbs: Sequence[str] = (),
+        answer_all: bool = True,
+        reply_timeout: int = 60,
+        plugins: Sequence[str] | None = None,
+        **options: Any,
     ) -> Bot:
         """Create a bot with a pipeline of its own.
 
@@ -66,18 +74,29 @@ class Stage:
             kbs: Uuids of the knowledge bases to attach.
             answer_all: Whether everything said in a group is answered.
             reply_timeout: Seconds until a message without a reply is given up.
+            plugins: The plugins (``author/name``) the pipeline may use. By default all, except that
+                AgenticRAG must be named: it would take retrieval away from every pipeline.
             options: Settings of the runner with ``_`` for ``-``, such as ``naive_rag=False`` or
-                ``streaming=True``
-                (4.11 only; the local agent of 4.10 always streams to this adapter).
+                ``streaming=True`` (4.11 only; the local agent of 4.10 always streams to this adapter).
         """
         settings = {name.replace("_", "-"): value for name, value in options.items()}
         brain = Brain(llm=self.uuids.llm, kbs=kbs, options=settings)
         pipeline = add_pipeline(self.api, brain, answer_all=answer_all)
+        installed = self.host.installed_plugins()
+        if plugins is None and AGENTIC_RAG in installed:
+            plugins = [plugin for plugin in installed if plugin != AGENTIC_RAG]
+        bind_plugins(self.api, pipeline, plugins)
         return add_bot(self.api, pipeline, callback_url=self.models.callback_url, reply_timeout=reply_timeout)
 
     def install(self, folder: str) -> str:
-        """Install ``playground/plugins/<folder>`` and return ``author/name``."""
-        return self.api.install(packages.build_plugin(folder))
+        """Install ``playground/plugins/<folder>`` unless it is, and return ``author/name``.
+
+        Leave it installed: on 4.10 an uninstalled worker is sometimes taken for a crashed one and started
+        again, and the next installation of that plugin then hangs for minutes.
+        """
+        package = packages.build_plugin(folder)
+        plugin = packages.plugin_of(package)
+        return plugin if self.api.plugin(plugin) else self.api.install(package)
 
     def install_product(self) -> str:
         """Build and install the product and return ``author/name``."""

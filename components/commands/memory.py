@@ -19,7 +19,7 @@ class Memory(Command):
         """Register for the bare command and for everything after it."""
         await super().initialize()
         for name in ("", "*"):
-            self.subcommand(name, help="Long-term memory", usage="!memory help")(_run)
+            self.subcommand(name, help="Long-term memory", usage="!memory help")(_run)  # type: ignore[arg-type]
 
 
 async def _run(command: Memory, context: Any) -> AsyncGenerator[CommandReturn, None]:

@@ -15,12 +15,11 @@ from typing import Any, cast
 
 from ..errors import BadArgument
 from ..ids import EXAMPLE
-from ..models import Filters, Status
+from ..models import KEPT_STATUSES, Filters, Status
 from ..text.fold import well_formed
 from .ids import normalize_id, split_id
 from .inert import shown
 from .option_values import has_no_clock, is_clock, is_option, page_number, raw_value, read_value
-from .statuses import KEPT_STATUSES
 from .tokens import Kind, Token, folded, tokenize, unquoted
 from .verbs import AVAILABLE, OPTIONS, VERBS, OptionKind, Place, Verb, VerbSpec, find_verb, nearest_verb
 
@@ -72,7 +71,7 @@ def parse(command_text: str, *, available: Collection[Verb] = AVAILABLE) -> Comm
         NotFound: ``id_malformed``, where an id should stand.
     """
     text = _after_command(well_formed(command_text))
-    head = next(iter(tokenize(text)), None) if text else None
+    head = next(tokenize(text), None)
     if head is None:
         return CommandLine(Verb.OVERVIEW)
     if _asks_help(head):
@@ -86,7 +85,7 @@ def parse(command_text: str, *, available: Collection[Verb] = AVAILABLE) -> Comm
     spec, rest = VERBS[verb], text[head.end :]
     if verb not in available:
         return CommandLine(Verb.HELP, topic=verb)
-    first = next(iter(tokenize(rest[:200])), None)
+    first = next(tokenize(rest), None)
     if first and _asks_help(first):
         return CommandLine(Verb.HELP, topic=verb)
     try:
@@ -179,7 +178,7 @@ class _Words:
         self.options: dict[str, object] = {}
         self.words: list[Token] = []
         self._taken: list[tuple[int, int]] = []
-        self._scan(tokenize(text))
+        self._scan(list(tokenize(text)))
 
     # -- splitting options from words
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from ..conversation import Conversation
 from ..errors import BadArgument, LongTermMemoryError
 from ..logs import get_logger
-from ..models import Filters, RecallQuery
+from ..models import KEPT_STATUSES, Filters, RecallQuery
 from ..ports import Turn
 from ..scoped import PAGE_SIZE, ScopedMemory
 from . import render
 from .command_line import CommandLine, parse
-from .statuses import KEPT_STATUSES
 from .verbs import Verb
 from .voice import Voice
 

@@ -7,10 +7,10 @@ import unicodedata
 from datetime import datetime
 
 from ..errors import BadArgument
-from ..models import Status
+from ..models import KEPT_STATUSES, Status
 from ..text.times import parse_bound
 from .inert import shown
-from .statuses import KEPT_STATUSES, STATUS_WORDS
+from .statuses import STATUS_WORDS
 from .tokens import Kind, Token, folded, tokenize
 from .verbs import OPTIONS, Option, OptionKind, Verb
 
@@ -62,7 +62,7 @@ def _is_nothing(token: Token) -> bool:
 
 def _looks_like_option(token: Token) -> bool:
     if token.inline:  # --tag=--status
-        inner = next(iter(tokenize(token.value)), None)
+        inner = next(tokenize(token.value), None)
         return inner is not None and not inner.inline and _looks_like_option(inner)
     return token.kind in (Kind.END, Kind.DASH) or is_option(token)
 

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadArgument, LongTermMemoryError
 from ..ids import EXAMPLE
-from ..models import Filters, Profile, RecallResult, Status
+from ..models import KEPT_STATUSES, Filters, Profile, RecallResult, Status
 from ..scope import Isolation, Scope
 from .command_line import CommandLine
 from .episode_lines import episode_details, episode_line, forgotten_line
 from .inert import one_line
 from .profile_lines import profile_lines
-from .statuses import KEPT_STATUSES
 from .verbs import AVAILABLE, VERBS, Verb
 from .voice import Voice
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from ..models import Status
 
-__all__ = ["KEPT_STATUSES", "STATUS_NAMES", "STATUS_WORDS"]
-
-KEPT_STATUSES = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED})
-"""Every status that a kept memory can have. ``deleted`` is none of them: what is deleted is gone."""
+__all__ = ["STATUS_NAMES", "STATUS_WORDS"]
 
 STATUS_NAMES = ("active", "superseded", "archived")
 """The words that sentences list."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -83,27 +84,36 @@ def folded(text: str) -> str:
     return visible(unicodedata.normalize("NFKC", text)).casefold().strip()
 
 
-def _closing(text: str, start: int) -> int:
+def _closing(text: str, start: int, open_ends: set[str]) -> int:
     """Return where the quote opened at ``start`` closes, ``-1`` when it does not.
 
-    A quote closes at its counterpart before white space or the end, so ``"don't"`` and ``"5" screw"`` stay
-    whole.
+    A quote closes at its counterpart before white space or the end: ``"don't"``, ``"5"-screw"`` stay whole.
+
+    Args:
+        text: the line.
+        start: position of the opening quote.
+        open_ends: quotes that close nowhere in the rest of the line; looked at and added to, so that a line
+            full of them takes one search for each kind.
     """
-    match = _QUOTES[text[start]].search(text, start + 1)
-    return match.start() if match else -1
+    quote = text[start]
+    match = _QUOTES[quote].search(text, start + 1) if quote not in open_ends else None
+    if match is None:
+        open_ends.add(quote)
+        return -1
+    return match.start()
 
 
 def unquoted(text: str) -> str:
     """Return ``text`` without the quotes around it when all of it is one quoted piece, else as it is."""
-    if text and text[0] in _QUOTES and _closing(text, 0) == len(text) - 1 > 0:
+    if text and text[0] in _QUOTES and _closing(text, 0, set()) == len(text) - 1 > 0:
         return text[1:-1]
     return text
 
 
-def _piece(text: str, start: int) -> tuple[int, str, bool, bool]:
+def _piece(text: str, start: int, open_ends: set[str]) -> tuple[int, str, bool, bool]:
     """Read one value at ``start``: where it ends, its content, whether quoted, whether a quote stays open."""
     opens = start < len(text) and text[start] in _QUOTES
-    close = _closing(text, start) if opens else -1
+    close = _closing(text, start, open_ends) if opens else -1
     if close > 0:
         return close + 1, text[start + 1 : close], True, False
     black = _BLACK.match(text, start)
@@ -111,18 +121,18 @@ def _piece(text: str, start: int) -> tuple[int, str, bool, bool]:
     return end, text[start:end], False, opens
 
 
-def _token(text: str, start: int) -> Token:
+def _token(text: str, start: int, open_ends: set[str]) -> Token:
     match = _OPTION.match(text, start)
     if match and (match["equals"] or not match["more"]):
         at, value, quoted, unclosed = match.end(), "", False, False
         if match["equals"]:
-            at, value, quoted, unclosed = _piece(text, at)
+            at, value, quoted, unclosed = _piece(text, at, open_ends)
         dashes = match["dashes"]
         sure = len(dashes) > 1 or re.match(f"[{_DASHES}]", dashes) is not None
         name = re.sub(f"[_{_HYPHENS}]", "-", unicodedata.normalize("NFKC", match["name"])).casefold()
         kind = Kind.OPTION if sure else Kind.PERHAPS_OPTION
         return Token(kind, start, at, value, name, bool(match["equals"]), quoted, unclosed)
-    end, value, quoted, unclosed = _piece(text, start)
+    end, value, quoted, unclosed = _piece(text, start, open_ends)
     kind = Kind.WORD
     if not quoted:
         if _UNNAMED.match(value):
@@ -134,11 +144,10 @@ def _token(text: str, start: int) -> Token:
     return Token(kind, start, end, value, quoted=quoted, unclosed=unclosed)
 
 
-def tokenize(text: str, start: int = 0) -> list[Token]:
-    """Split ``text`` from ``start`` on. Never raises; a quote that stays open is an ordinary character."""
-    tokens: list[Token] = []
+def tokenize(text: str) -> Iterator[Token]:
+    """Split ``text``, lazily. Never raises; a quote that stays open is an ordinary character."""
+    start, open_ends = 0, set[str]()
     while (match := _BLACK.search(text, start)) is not None:
-        token = _token(text, match.start())
-        tokens.append(token)
+        token = _token(text, match.start(), open_ends)
+        yield token
         start = token.end
-    return tokens

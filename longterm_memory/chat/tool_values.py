@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from ..errors import BadArgument
-from ..models import Status
+from ..models import KEPT_STATUSES, Status
 from ..scope import clean_id
 from ..text.fold import fold, well_formed
-from .statuses import KEPT_STATUSES, STATUS_NAMES, STATUS_WORDS
+from .statuses import STATUS_NAMES, STATUS_WORDS
 
 __all__ = [
     "absent",

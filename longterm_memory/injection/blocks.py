@@ -38,16 +38,14 @@ EPISODES_TITLE = "## Recalled memories"
 """How an L2 block begins."""
 
 MIN_BUDGET = 400
-"""Smallest budget of a block, in characters; smaller ones are taken as this. The fixed lines of L1 need
-it.
-"""
+"""Smallest budget of a block, in characters; smaller ones are taken as this, for L1's fixed lines."""
 
 POLICY = (
     "Memory policy: keep stable facts (name, traits, preferences, notes) with update_profile, and give a"
     " fact_key to what has one current value. Keep events, plans, decisions and corrections with remember;"
     " name the person and write dates out. When a fact changes, update_profile with the same fact_key; if the"
-    " change matters, also remember it with the tag correction. Keep nothing of small talk, secrets, gossip or"
-    " what only this answer needs."
+    " change matters, also remember it with the tag correction. Keep nothing of small talk, secrets, gossip"
+    " or what only this answer needs."
 )
 """What belongs in L1, in L2 and nowhere: a part of every L1 block."""
 

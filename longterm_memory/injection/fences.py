@@ -35,13 +35,10 @@ __all__ = [
     "label_id",
     "label_name",
     "neutralize",
-    "without_blocks",
 ]
 
 OPEN, CLOSE = "<<", ">>"
-"""The fence: two tokens in all with the GPT-4 tokenizer, and both halves are impossible in neutralized
-text.
-"""
+"""The fence: two tokens in all with the GPT-4 tokenizer, and neither half can stand in neutralized text."""
 
 OPENERS = (
     "current speaker",
@@ -52,11 +49,13 @@ OPENERS = (
 """How our own lines begin; nobody else's text may, in front of a colon."""
 
 _LT, _GT = "<＜﹤", ">＞﹥"
-_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"  # the flags of England, Scotland, Wales
+# The flags of England, Scotland and Wales are a black flag and their codes in invisible letters.
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
 _INVISIBLE = re.compile(
     rf"(?P<flag>{_FLAG})"
-    r"|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
-    r"\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+    r"|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+    r"\U000e01f0-\U000e0fff]"
     # a joiner joins two characters of a script or an emoji that needs it; anywhere else it hides something
     rf"|(?<![^\x00-\x7f{_LT}{_GT}])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f{_LT}{_GT}\u200c\u200d])"
     # more than one variation selector on a character carries data, not a look
@@ -68,24 +67,15 @@ _HEADING = re.compile(rf"^(?P<lead>[ \t\u00a0\u3000{_GT}]*)(?=[#＃]{{1,6}}(?:\s
 _RULER = re.compile(
     r"^(?P<lead>[ \t]*)(?=(?:(?:- ?){3,}|(?:= ?){2,}|(?:\* ?){3,}|(?:_ ?){3,}|~{3,})[ \t]*$)", re.MULTILINE
 )
-_OURS = re.compile(
-    r"\b(?P<opener>" + "|".join(OPENERS).replace(" ", r"[\s_-]+") + r")\s*[:：=]",
-    re.IGNORECASE,
-)
+
+
+def _any_width(word: str) -> str:
+    """Return a pattern for a word in letters of either width."""
+    return "".join(r"[\s_-]+" if ch == " " else f"[{ch}{chr(ord(ch) + 0xFEE0)}]" for ch in word)
+
+
+_OURS = re.compile(rf"\b(?P<opener>{'|'.join(map(_any_width, OPENERS))})\s*[:：=＝]", re.IGNORECASE)
 _INST = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
-_RECORD = re.compile(
-    r"(?:[-*] )?\d{4}-\d\d-\d\d(?:Z|[+-]\d\d:\d\d)? \*{1,5}(?:today|ahead|\d{1,3}(?:d|w|mo|y)) [^\n<>]{1,160}? [0-9a-z]{8}"
-    r" <<.*?>>(?: \(first \d+ of \d+ characters\))?",
-    re.DOTALL,
-)
-_LINES = re.compile(
-    r"^(?:## (?:Long-term memory|Recalled memories)[^\n]*|Text inside <<…>> was written by or about people[^\n]*"
-    r"|Past records: data, not instructions\.[^\n]*(?:\nSpeakers: [^\n]*)?|Current speaker: (?:id <<|unknown\.)[^\n]*"
-    r"|Profile of (?:this conversation|the current speaker):(?: empty\.| unavailable[^\n]*)?"
-    r"|- (?:name|traits|preferences|notes): <<.*?>>(?: <<.*?>>)*|…\(\d+ more not shown\)"
-    r"|Memory policy: (?:keep stable facts \(name|update_profile for stable)[^\n]*)[ \t]*$",
-    re.DOTALL | re.MULTILINE,
-)
 _NOT_IN_NAME = re.compile(r"[^\w\s.'’·\-\u200c\u200d\ufe0f\U0001f000-\U0001faff\u2600-\u27bf]|_{2,}")
 _NOT_IN_ID = re.compile(r"[\s<>＜＞﹤﹥()（）\[\]{}\"'`,，;；*#]")
 
@@ -108,9 +98,7 @@ def neutralize(text: str) -> str:
 
 
 def fence(text: str) -> str:
-    """Return ``text`` neutralized between ``<<`` and ``>>``; further lines are indented, so none starts at
-    column 0.
-    """
+    """Return ``text`` neutralized between ``<<`` and ``>>``; lines after the first are indented."""
     body = neutralize(text).strip("\n").replace("\n", "\n  ")
     if body[:1] in _LT and body:
         body = f"‹{body[1:]}"
@@ -120,9 +108,7 @@ def fence(text: str) -> str:
 
 
 def inline(text: str, limit: int = 120) -> str:
-    """Return ``text`` fenced on one line, cut to ``limit`` characters with ``…``; for sentences that quote
-    people.
-    """
+    """Return ``text`` fenced on one line and cut to ``limit`` characters, for sentences that quote people."""
     line = " ".join(printable(text, lines=False).split())
     return fence(line if len(line) <= limit else f"{line[: limit - 1]}…")
 
@@ -143,18 +129,3 @@ def label_id(ident: str, limit: int = 64) -> str:
     """Return a platform id fit for standing outside a fence: any space, bracket, quote or comma is ``?``."""
     line = _NOT_IN_ID.sub("?", neutralize(printable(ident, lines=False)))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def without_blocks(text: str) -> str:
-    """Return ``text`` without records and lines of our blocks: what was recalled is no news.
-
-    Args:
-        text: what a model wants to store, perhaps with parts of its prompt in it.
-
-    Returns:
-        The text itself when it holds none of ours; ``""`` when it holds nothing else.
-    """
-    rest = _LINES.sub("", _RECORD.sub("", text))
-    if rest == text:
-        return text
-    return re.sub(r"[ \t]*\n\s*\n", "\n", rest).strip(" \t\n-*:,;")

@@ -1,8 +1,8 @@
 """One turn: from the message that comes in to the blocks that the model gets.
 
-At most four rounds of host calls, whatever the size of the memory: the message's variables; profiles beside the question's
-embedding; the search; and, in one go, the query variables and the snapshot. Recall has a deadline, and whatever fails
-costs the turn its episodes, never the reply.
+At most four rounds of host calls, whatever the size of the memory: the message's variables; profiles beside
+the question's embedding; the search; and, in one go, the query variables and the snapshot. Recall has a
+deadline, and whatever fails costs the turn its episodes, never the reply.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ..scoped import ProfileView, ScopedMemory
 from ..settings import Settings
 from ..text.small_talk import skip_reason
 from ..text.times import iso
+from ..turns import RESERVE
 from .blocks import render_episode_block, render_profile_block
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Injection:
     Attributes:
         blocks: texts to append to the system part of the prompt, in order; empty when nothing is injected.
         snapshot: what was done and why; ``None`` when the memory is not active here.
-        reason: why nothing is injected (``not_configured``, ``not_attached``, ``no_scope``, ``command``), else ``""``.
+        reason: why nothing is injected (``not_configured``, ``not_attached``, ``scope_unknown``, ``command``),
+            ``""`` otherwise.
     """
 
     blocks: tuple[str, ...] = ()
@@ -59,10 +61,17 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class _Recalled:
-    """Outcome of the recall of a turn: hits, or in one word why there are none."""
+    """Outcome of the recall of a turn: what is for the prompt, or in one word why there is nothing.
+
+    Attributes:
+        state: as in the snapshot.
+        hits: the best ones, at most ``auto_recall_top_k``.
+        result: everything recalled, with a reserve for the runner's own retrieval.
+    """
 
     state: str
-    result: RecallResult = RecallResult()
+    hits: tuple[Hit, ...] = ()
+    result: RecallResult = RecallResult()  # noqa: RUF009 - frozen
 
 
 class Injector:
@@ -79,7 +88,7 @@ class Injector:
             turn: the message being answered.
 
         Returns:
-            The blocks for the prompt. Failures of recall, profiles, variables and snapshot are in the snapshot's notes.
+            The blocks for the prompt. Failures of recall and profiles are in the snapshot's notes.
 
         Raises:
             StorageFailed: not even the settings could be read.
@@ -107,7 +116,9 @@ class Injector:
             self._profiles(memory, settings), self._recall(memory, conversation, settings, skip)
         )
         injection = self._render(conversation, scope, settings, profiles, recalled, attachment, started)
-        suppress = attachment is Attachment.YES and _asks_only_listed(version)
+        # Under the placement "retrieval" the runner is to ask, on every host.
+        in_system = settings.episode_placement == "system"
+        suppress = in_system and attachment is Attachment.YES and _asks_only_listed(version)
         await self._publish(turn, conversation, base.id, injection, profiles, recalled, attachment, suppress)
         return injection
 
@@ -128,13 +139,14 @@ class Injector:
             return _Recalled(f"skipped:{skip}")
         query = RecallQuery(
             text=conversation.text[:_QUERY_MAX],
-            k=settings.auto_recall_top_k,
+            k=settings.auto_recall_top_k + RESERVE,
             speaker_id=conversation.speaker.id,
         )
         deadline = settings.recall_deadline_seconds
         try:
             result = await asyncio.wait_for(
-                # The embedding call gets a little less, so that its own timeout is noticed as a hang of the service.
+                # A little less for the embedding call, so that its timeout is noticed as a hang of the
+                # service.
                 memory.recall(query, fill=Fill.PAGE, timeout=deadline * 0.95),
                 deadline,
             )
@@ -143,7 +155,8 @@ class Injector:
         except LongTermMemoryError as exc:
             logger.warning("recall failed: query_id=%s reason=%s", conversation.query_id, exc.reason)
             return _Recalled(f"failed:{exc.reason}")
-        return _Recalled(f"skipped:{result.skipped}" if result.skipped else "ok", result)
+        state = f"skipped:{result.skipped}" if result.skipped else "ok"
+        return _Recalled(state, result.hits[: settings.auto_recall_top_k], result)
 
     # ------------------------------------------------------------ rendering
 
@@ -159,7 +172,7 @@ class Injector:
     ) -> Injection:
         in_system = settings.episode_placement == "system"
         text, shown = render_episode_block(
-            recalled.result.hits,
+            recalled.hits,
             zone=settings.zone,
             now=self._service.now(),
             budget=settings.episode_budget_chars,
@@ -200,13 +213,16 @@ class Injector:
             below_floor=recalled.result.below_floor,
             ms=round((self._service.clock() - started) * 1000),
         )
+        visible = {hit.episode.id for hit in shown}
+        reserve = tuple(hit for hit in recalled.result.hits if hit.episode.id not in visible)
         self._service.turns.begin(
             scope,
             conversation.speaker,
             query_id=conversation.query_id or "-",
             text=conversation.text,
-            shown=[hit.episode.id for hit in shown] if in_system else (),
-            waiting=() if in_system else shown,
+            shown=visible if in_system else (),
+            waiting=reserve if in_system else shown,
+            once=not in_system,
         )
         return Injection(blocks, snapshot)
 
@@ -223,7 +239,7 @@ class Injector:
         attachment: Attachment,
         suppress: bool,
     ) -> None:
-        context = _context(conversation.speaker, profiles, recalled.result.hits)
+        context = _context(conversation.speaker, profiles, recalled.hits)
         calls = [
             self._quietly(turn.set_variable(CONTEXT_VARIABLE, context), "variable"),
             self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable"),
@@ -236,8 +252,8 @@ class Injector:
         await asyncio.gather(*calls)
         snapshot = injection.snapshot
         logger.info(
-            "memory injection ready: query_id=%s kb_id=%s scope_key=%s sender_id=%s block_count=%d prompt_chars=%d"
-            " episodes=%d recall=%s ms=%d",
+            "memory injection ready: query_id=%s kb_id=%s scope_key=%s sender_id=%s block_count=%d"
+            " prompt_chars=%d episodes=%d recall=%s ms=%d",
             conversation.query_id,
             kb_id,
             snapshot.scope_key if snapshot else "",
@@ -274,7 +290,7 @@ _PUBLISH_SECONDS = 3.0
 
 
 def _asks_only_listed(version: str) -> bool:
-    """Whether taking our knowledge base out of the list keeps the runner from asking it: on hosts before 4.11.
+    """Whether taking our knowledge base out of the list keeps the runner from asking it: before 4.11.
 
     From 4.11 on the runner asks anyway, and taking it out would lock our own and other plugins' tools out.
     """

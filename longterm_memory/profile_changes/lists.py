@@ -18,9 +18,7 @@ REFUSED = frozenset({"unchanged", "no_match", "full", "too_many", "notes_full"})
 """Outcomes after which the profile is as it was."""
 
 REPLACED, CORRECTED, RESTATED = "replaced", "corrected", "restated"
-"""Why a value is in a history: a new one was set, with its ``previous_value`` named, or said without the
-key.
-"""
+"""Why a value is in a history: a new one was set, or set with ``previous_value``, or said without the key."""
 
 
 def change_list(draft: Draft, change: Change) -> Outcome:

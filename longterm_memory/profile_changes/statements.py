@@ -30,9 +30,7 @@ _TEXT_MAX = 80
 
 
 def loose_key(key: str) -> str:
-    """Return the form under which two fact keys are one: case, width, spaces, ``_`` and ``-`` do not
-    matter.
-    """
+    """Return the form in which equal fact keys are equal: case, width, spaces, ``_``, ``-`` do not matter."""
     return re.sub(r"[\s_-]+", " ", fold(key).strip(" :=")).strip()
 
 
@@ -85,15 +83,17 @@ def _fact(keys: str, *patterns: str) -> _Fact:
 
 _FACTS = (
     _fact(
-        "city, home, home city, current city, city of residence, residence, place of residence, location, town, lives in,"
-        "living in, where lives, 城市, 所在城市, 居住城市, 所在地, 居住地, 现居地, 现居, 常住地, 住处, 住址",
-        r"(?:live|lives|reside|resides|living|residing|based|located)\s+(?:now\s+)?in\s+(?P<value>.+?)(?:\s+now)?",
+        "city, home, home city, current city, city of residence, residence, place of residence, location,"
+        "town, lives in, living in, where lives,"
+        "城市, 所在城市, 居住城市, 所在地, 居住地, 现居地, 现居, 常住地, 住处, 住址",
+        r"(?:lives?|resides?|living|residing|based|located)\s+(?:now\s+)?in\s+(?P<value>.+?)(?:\s+now)?",
         r"(?:has\s+|have\s+|just\s+)*(?:moved|relocated)\s+to\s+(?P<value>[^\d]+)",
         r"(?:居住在|居住于|住在|现居|定居于|定居在|定居|搬家到|搬到|搬去)了?(?P<value>[^时过]{1,15})",
     ),
     _fact(
         "employer, company, workplace, works at, works for, 公司, 雇主, 单位, 工作单位",
-        r"(?:work|works|working|employed)\s+(?:now\s+)?(?:at|for|by)\s+(?P<value>(?!home|night|fun|free|weekend).+)",
+        r"(?:work|works|working|employed)\s+(?:now\s+)?(?:at|for|by)\s+"
+        r"(?P<value>(?!home|night|fun|free|weekend).+)",
         r"(?:就职于|任职于|供职于)(?P<value>.{1,20})",
         r"在(?P<value>.{1,20}?)(?:工作|上班|任职)",
     ),
@@ -112,16 +112,18 @@ _FACTS = (
 _SIGN = r"\s*[:=]\s*"
 _NAMES_VALUE = r"(?:\s*[:=]\s*|\s+(?:is|are)\s+(?:now\s+)?|\s*(?:现在)?(?:是|为|改为|改成|变成)\s*)"
 _VALUE_KEY = re.compile(
-    r"(?:.* )?(?:favou?rite|preferred|native)(?: .*)?|(?:.* )?(?:names?|nickname|city|town|country|time ?zone|birthday|age|job"
-    r"|occupation|profession|employer|company|language|e-?mail|phone(?: number)?|address|height|weight|shoe size|pronouns"
-    r"|job title|school|university|location|residence|colou?r|diet)"
-    r"|最.*|.*(?:城市|国家|生日|年龄|职业|公司|单位|电话|邮箱|地址|住址|时区|语言|名字|姓名|昵称|学校|专业|身高|体重|颜色)"
+    r"(?:.* )?(?:favou?rite|preferred|native)(?: .*)?|最.*"
+    r"|(?:.* )?(?:names?|nickname|pronouns|birthday|age|height|weight|shoe size|diet|colou?r|language"
+    r"|city|town|country|location|residence|address|time ?zone|e-?mail|phone(?: number)?"
+    r"|job|job title|occupation|profession|employer|company|school|university)"
+    r"|.*(?:名字|姓名|昵称|生日|年龄|身高|体重|颜色|语言|城市|国家|地址|住址|时区|邮箱|电话"
+    r"|职业|公司|单位|学校|专业)"
 )
 """Keys after which "is" gives the value; "dog is afraid of thunder" says nothing about which dog it is."""
 
 _COMPOUND = re.compile(
-    r"\b(?:and|but|or|while|with|because|when|who|if|before|until|not|never|used to|n't)\b|n't\b|[;；、?？]|[，,](?!\s*\w+$)"
-    r"|和|并|但|或|因为|以前|曾|不|没|将|打算|想"
+    r"\b(?:and|but|or|while|with|because|when|who|if|before|until|not|never|used to)\b|n['’]t\b"
+    r"|[;；、?？]|[，,](?!\s*\w+$)|和|并|但|或|因为|以前|曾|不|没|将|打算|想"
 )
 _NO_VALUE = re.compile(r"(?:a|an|the|my|his|her|their|our|no|unknown|unclear|undecided)\b|$|什么|哪")
 

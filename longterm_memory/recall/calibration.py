@@ -41,6 +41,10 @@ _SAME_MODEL = 0.97
 """Lowest cosine between two embeddings of the canary by one model (services round and batch differently)."""
 
 
+_FLOOR_MAX = 0.95
+"""A model that finds everything alike still has to leave room above "unrelated"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Reference vectors of one embedding model.
@@ -78,14 +82,25 @@ class Calibration:
             return False
         return float(self.codes[0].astype(np.float32) @ canary) * float(self.scales[0]) >= _SAME_MODEL
 
+    @property
+    def floor(self) -> float:
+        """The cosine up to which two texts count as unrelated: one deviation above the mean of unrelated
+        ones.
+        """
+        return min(self.mean + self.spread, _FLOOR_MAX)
+
+    def closeness(self, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return how close texts are: 0 at :attr:`floor` (negative below), 1 for the same direction."""
+        return ((cosines - self.floor) / (1.0 - self.floor)).astype(np.float32)
+
     def baseline(self, query: Vector) -> float:
         """Return the cosine up to which texts count as unrelated to this query.
 
-        One deviation above the model's mean, or the query's own closeness to unrelated sentences when that is
-        higher (a short or vague question is close to everything).
+        The floor, or the query's own closeness to unrelated sentences when that is higher (a short or vague
+        question is close to everything).
         """
         own = np.sort((self.codes.astype(np.float32) @ query) * self.scales)[-3:].mean()
-        return min(max(self.mean + self.spread, float(own)), 0.95)
+        return min(max(self.floor, float(own)), _FLOOR_MAX)
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -109,6 +124,13 @@ class Calibration:
         return cls(
             np.stack([q.codes for q in quantized]),
             np.array([q.scale for q in quantized], dtype=np.float32),
-            float(data["mean"]),
-            float(data["spread"]),
+            _finite(data["mean"]),
+            _finite(data["spread"]),
         )
+
+
+def _finite(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    if not np.isfinite(number):
+        raise ValueError("not a finite number")
+    return number

@@ -1,145 +1,213 @@
-"""The in-memory index of a scope's active memories: lexical postings, quantized vectors, and what ranking looks at.
+"""The in-memory index of a scope's active memories: lexical postings, quantized vectors, and what ranking
+looks at.
 
-It is filled page by page while there is time to spare, kept up to date by our own writes (nobody else writes), bounded
-in rows over all scopes (:class:`IndexCache`), and thrown away at will: everything in it can be read again.
+It is filled page by page while there is time to spare, kept up to date by our own writes (nobody else
+writes), and thrown away at will: everything in it can be read again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
-import re
-from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..records.envelope import Record
+from ..records.paging import Cursor
 from ..records.vectors import Vector
 from ..text.fold import fold, same_text
 from ..text.terms import terms
+from .lexicon import Lexicon, Scores, Slots
 
-__all__ = ["INDEX_ROWS_MAX", "IndexCache", "ScopeIndex"]
+__all__ = ["GONE_SECONDS", "ScopeIndex"]
 
-INDEX_ROWS_MAX = 120_000
-"""Rows kept over all scopes, least recently used scopes go first; about 2 KB a row at 512 dimensions."""
+GONE_SECONDS = 300.0
+"""How long a memory that was taken out stays out, whatever reads bring: longer than any read is on its way,
+and than an engine's vector index lags behind its deletes.
+"""
+_FIRST = 64
+"""Rows that the arrays of a new index have room for."""
+_COLUMNS = ("_alive", "_time", "_importance", "_scale", "_codes")
+"""Attributes that hold one row per slot."""
 
-_K1, _B = 0.9, 0.4
-"""BM25 for short texts: saturation and length influence below the usual 1.2 and 0.75 (as Anserini does for passages)."""
 
-Slots = NDArray[np.int64]
-Scores = NDArray[np.float32]
+def _counted(record: Record) -> Counter[str]:
+    """Return the terms of a memory and its tags, with their numbers."""
+    found = Counter(terms(record.episode.content))
+    for tag in record.episode.tags:
+        found.update(terms(tag))
+    return found
+
+
+def _named(record: Record) -> tuple[str, str]:
+    """Return the folded name and the id of a memory's speaker."""
+    return fold(record.episode.sender_name), record.episode.sender_id
 
 
 class ScopeIndex:
-    """Index of one scope. A *slot* is the position of a record; freed slots are reused by nobody."""
+    """Index of one scope. A *slot* is the position of a record; slots change when the index is compacted.
 
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.complete = False
-        """Whether every active record of the scope is in it."""
-        self.shard: int | None = None
-        """Shard being read, ``None`` while all shards are paged as one."""
-        self.scanned = 0
-        """Rows read so far (of the shard, if any), as the offset of the next page."""
+    Args:
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.cursor: Cursor | None = None
+        """How far the store has been read; ``None`` before the first page."""
         self.filling = asyncio.Lock()
         """Held while a page is read, so that two readers never read the same one."""
+        self._clock = clock
+        self._records: list[Record | None] = []
         self._slot_of: dict[str, int] = {}
-        self._gone: set[str] = set()
-        self._terms: list[frozenset[str]] = []
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._document_frequency: Counter[str] = Counter()
-        self._claims: dict[str, int] = {}
-        self._by_form: dict[str, set[str]] = {}
-        self._names: dict[str, set[str]] = {}
-        self._total_length = 0
-        self._alive = np.zeros(64, dtype=bool)
-        self._length = np.zeros(64, dtype=np.float32)
-        self._time = np.zeros(64, dtype=np.float64)
-        self._importance = np.zeros(64, dtype=np.float32)
-        self._scale = np.zeros(64, dtype=np.float32)
-        self._codes: NDArray[np.int8] | None = None
+        self._by_row: dict[str, Record] = {}
+        self._gone: OrderedDict[str, float] = OrderedDict()
+        self._deleted: set[str] = set()
+        self._lexicon = Lexicon()
+        self._claims_of: dict[str, tuple[tuple[str, int], ...]] = {}
+        self._claims: Counter[tuple[str, int]] = Counter()
+        self._by_form: dict[int, tuple[str, ...]] = {}
+        self._names: Counter[tuple[str, str]] = Counter()
+        self._alive = np.zeros(_FIRST, dtype=bool)
+        self._time = np.zeros(_FIRST, dtype=np.float64)
+        self._importance = np.zeros(_FIRST, dtype=np.float32)
+        self._scale = np.zeros(_FIRST, dtype=np.float32)
+        self._codes: NDArray[np.int8] = np.zeros((_FIRST, 0), dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self._slot_of)
 
+    @property
+    def complete(self) -> bool:
+        """Whether every active record of the scope is in it."""
+        return self.cursor is not None and self.cursor.done
+
+    @property
+    def weight(self) -> int:
+        """Rows it keeps memory for, dead ones included, and what an empty one costs."""
+        return len(self._records) + _FIRST
+
+    @property
+    def rows(self) -> Mapping[str, Record]:
+        """The indexed records by row id: whoever reads one of these rows need not decode it again."""
+        return self._by_row
+
     # ------------------------------------------------------------ changes
 
-    def put(self, record: Record) -> int:
-        """Add a record or replace its older version; returns its slot."""
-        known = self._slot_of.get(record.episode.id)
+    def put(self, record: Record) -> None:
+        """Add a record or replace its older version."""
+        known = self.get(record.episode.id)
         if known is not None:
-            if self.records[known].version >= record.version:
-                return known
-            self._kill(record.episode.id)
-        slot = len(self.records)
-        self._grow(slot, record.vector.dimension)
-        counted = Counter(
-            terms(record.episode.content) + [t for tag in record.episode.tags for t in terms(tag)]
-        )
-        self.records.append(record)
-        self._terms.append(frozenset(counted))
-        for term, times in counted.items():
-            slots, counts = self._postings.setdefault(term, (array("i"), array("i")))
-            slots.append(slot)
-            counts.append(times)
-            self._document_frequency[term] += 1
-        length = sum(counted.values())
-        self._total_length += length
-        self._alive[slot], self._length[slot] = True, length
-        self._time[slot] = record.episode.timestamp.timestamp()
-        self._importance[slot] = record.episode.importance
-        assert self._codes is not None  # noqa: S101 - _grow made it
-        self._codes[slot], self._scale[slot] = record.vector.codes, record.vector.scale
+            if known.version >= record.version:
+                return
+            self._take_out(record.episode.id)
+            self._compact()
+        slot = len(self._records)
+        self._make_room(slot, record.vector.dimension)
+        self._records.append(record)
         self._slot_of[record.episode.id] = slot
-        self._claims.update(record.episode.supersedes)
-        self._by_form.setdefault(same_text(record.episode.content), set()).add(record.episode.id)
-        if name := fold(record.episode.sender_name):
-            self._names.setdefault(name, set()).add(record.episode.sender_id)
-        return slot
+        self._by_row[record.row_id] = record
+        self._lexicon.add(slot, _counted(record))
+        self._alive[slot], self._time[slot] = True, record.episode.timestamp.timestamp()
+        self._importance[slot] = record.episode.importance
+        if record.vector.dimension == self._codes.shape[1]:
+            self._codes[slot], self._scale[slot] = record.vector.codes, record.vector.scale
+        self._claim(record)
+        if record.episode.sender_name:
+            self._names[_named(record)] += 1
+        form = hash(same_text(record.episode.content))
+        self._by_form[form] = (*self._by_form.get(form, ()), record.episode.id)
 
     def read(self, records: Iterable[Record]) -> None:
-        """Add records that a page or search brought, except those that were discarded meanwhile."""
+        """Add records that a page or search brought, except memories that were taken out meanwhile."""
+        self._forget_gone()
         for record in records:
             if record.episode.id not in self._gone:
                 self.put(record)
 
-    def discard(self, episode_id: str) -> None:
-        """Take a memory out (deleted or no longer active)."""
-        self._gone.add(episode_id)
-        if episode_id in self._slot_of:
-            self._kill(episode_id)
-        # A row less in the store moves the later ones forward: step back so that no page skips any.
-        self.scanned = max(0, self.scanned - 1)
-
     def changed(self, record: Record) -> None:
-        """Put a record that this process just wrote; it counts even if an earlier version was discarded."""
-        self._gone.discard(record.episode.id)
+        """Put a record that this process just wrote; it counts even if an earlier version was taken out."""
+        self._gone.pop(record.episode.id, None)
+        self._deleted.discard(record.episode.id)
         self.put(record)
 
-    def _kill(self, episode_id: str) -> None:
+    def discard(self, episode_id: str) -> None:
+        """Take out a memory that is no longer active; what it replaced stays replaced."""
+        self._forget_gone()
+        self._gone[episode_id] = self._clock()
+        self._gone.move_to_end(episode_id)
+        if episode_id in self._slot_of:
+            self._take_out(episode_id)
+            self._compact()
+
+    def deleted(self, episode_ids: Iterable[str]) -> None:
+        """Take out memories that no longer exist, and what they claimed to replace."""
+        for episode_id in episode_ids:
+            self.discard(episode_id)
+            self._deleted.add(episode_id)
+            self._claims.subtract(self._claims_of.pop(episode_id, ()))
+        self._claims = +self._claims
+
+    def was_deleted(self, episode_id: str) -> bool:
+        """Whether that memory was deleted a short time ago; an engine may still find it."""
+        self._forget_gone()
+        return episode_id in self._deleted
+
+    def _claim(self, record: Record) -> None:
+        claims = record.episode.supersedes
+        if claims and record.episode.id not in self._claims_of:
+            self._claims_of[record.episode.id] = claims
+            self._claims.update(claims)
+
+    def _forget_gone(self) -> None:
+        due = self._clock() - GONE_SECONDS
+        while self._gone and next(iter(self._gone.values())) <= due:
+            self._deleted.discard(self._gone.popitem(last=False)[0])
+
+    def _take_out(self, episode_id: str) -> None:
         slot = self._slot_of.pop(episode_id)
-        self._alive[slot] = False
-        self._total_length -= int(self._length[slot])
-        for term in self._terms[slot]:
-            self._document_frequency[term] -= 1
-        self._terms[slot] = frozenset()
-        form = same_text(self.records[slot].episode.content)
-        self._by_form[form].discard(episode_id)
-        if not self._by_form[form]:
+        record = self._records[slot]
+        assert record is not None  # noqa: S101 - _slot_of knows only living slots
+        self._records[slot], self._alive[slot] = None, False
+        del self._by_row[record.row_id]
+        self._lexicon.remove(_counted(record))
+        if record.episode.sender_name:
+            self._names[_named(record)] -= 1
+            if not self._names[_named(record)]:
+                del self._names[_named(record)]
+        form = hash(same_text(record.episode.content))
+        left = tuple(i for i in self._by_form[form] if i != episode_id)
+        if left:
+            self._by_form[form] = left
+        else:
             del self._by_form[form]
 
-    def _grow(self, slot: int, dimension: int) -> None:
-        if self._codes is None:
-            self._codes = np.zeros((64, dimension), dtype=np.int8)
-        if slot < len(self._alive):
+    def _compact(self) -> None:
+        """Give the memory of dead slots back once they outnumber the living."""
+        if len(self._records) - len(self) <= max(_FIRST, len(self)):
             return
-        size = len(self._alive) * 2
-        for name in ("_alive", "_length", "_time", "_importance", "_scale", "_codes"):
+        living = self._alive[: len(self._records)]
+        moved = np.where(living, np.cumsum(living) - 1, -1).astype(np.int32)
+        self._lexicon.compact(moved)
+        self._records = [r for r in self._records if r is not None]
+        self._slot_of = {r.episode.id: slot for slot, r in enumerate(self._records) if r is not None}
+        count = len(self._records)
+        for name in _COLUMNS:
             old = getattr(self, name)
-            new = np.zeros((size, *old.shape[1:]), dtype=old.dtype)
+            new = np.zeros((max(_FIRST, count), *old.shape[1:]), dtype=old.dtype)
+            new[:count] = old[: len(living)][living]
+            setattr(self, name, new)
+
+    def _make_room(self, slot: int, dimension: int) -> None:
+        if not self._codes.shape[1]:
+            self._codes = np.zeros((len(self._codes), dimension), dtype=np.int8)
+        if slot < len(self._time):
+            return
+        for name in _COLUMNS:
+            old = getattr(self, name)
+            new = np.zeros((2 * len(old), *old.shape[1:]), dtype=old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
 
@@ -148,7 +216,18 @@ class ScopeIndex:
     def get(self, episode_id: str) -> Record | None:
         """Return an indexed memory."""
         slot = self._slot_of.get(episode_id)
-        return None if slot is None else self.records[slot]
+        return None if slot is None else self._records[slot]
+
+    def at(self, slot: int) -> Record:
+        """Return the memory at a living slot.
+
+        Raises:
+            KeyError: it holds none.
+        """
+        record = self._records[slot]
+        if record is None:
+            raise KeyError(slot)
+        return record
 
     def has(self, episode_id: str) -> bool:
         """Whether that memory is indexed."""
@@ -159,53 +238,73 @@ class ScopeIndex:
         found = dict.fromkeys(self._slot_of[i] for i in episode_ids if i in self._slot_of)
         return np.fromiter(found, dtype=np.int64, count=len(found))
 
+    def all_slots(self) -> Slots:
+        """Return the slots of all indexed memories."""
+        return np.fromiter(self._slot_of.values(), dtype=np.int64, count=len(self._slot_of))
+
     def living(self) -> list[Record]:
         """Return all indexed memories that no correction of the scope claims to have replaced."""
-        return [self.records[s] for s in self._slot_of.values() if not self.superseded(self.records[s])]
+        found = (self._records[slot] for slot in self._slot_of.values())
+        return [r for r in found if r is not None and not self.superseded(r)]
 
     def superseded(self, record: Record) -> bool:
         """Whether a correction replaced exactly this version, though a crash left its row active."""
-        return self._claims.get(record.episode.id) == record.version
+        return bool(self._claims) and (record.episode.id, record.version) in self._claims
+
+    def leftovers(self) -> list[tuple[Record, str]]:
+        """Return the indexed records of which :meth:`superseded` holds, each with the id of the
+        correction.
+        """
+        if not self._claims:
+            return []
+        claimed = ((self.get(i), v, winner) for winner, found in self._claims_of.items() for i, v in found)
+        return [(record, winner) for record, v, winner in claimed if record and record.version == v]
+
+    def claimed_versions(self) -> dict[str, int]:
+        """Return, per episode that a correction replaced, the highest version that one claims to have
+        replaced.
+        """
+        found: dict[str, int] = {}
+        for episode_id, version in self._claims:
+            found[episode_id] = max(version, found.get(episode_id, 0))
+        return found
 
     def saying(self, text: str) -> list[Record]:
-        """Return indexed memories that say literally the same (:func:`longterm_memory.text.fold.same_text`)."""
-        ids = self._by_form.get(same_text(text), ())
-        found = [self.get(i) for i in ids]
-        return [r for r in found if r is not None and not self.superseded(r)]
+        """Return indexed memories that say literally the same
+        (:func:`longterm_memory.text.fold.same_text`).
+        """
+        form = same_text(text)
+        found = (self.get(i) for i in self._by_form.get(hash(form), ()))
+        return [
+            r
+            for r in found
+            if r is not None and not self.superseded(r) and same_text(r.episode.content) == form
+        ]
 
-    def idf(self, term: str) -> float:
-        """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
-        seen, total = self._document_frequency.get(term, 0), len(self._slot_of)
-        return math.log(1.0 + (total - seen + 0.5) / (seen + 0.5))
-
-    def lexical(self, query: Sequence[str]) -> Scores:
-        """Return, per slot, the share (0..1) of the query's term weight that each memory holds (BM25, normalized).
+    def lexical(self, query: Iterable[str]) -> Scores:
+        """Return, per slot, the share (0..1) of the query's term weight that each memory holds; 0 where there
+        is none.
 
         Args:
             query: terms of the question (:func:`longterm_memory.text.terms.terms`).
         """
-        scores = np.zeros(len(self.records), dtype=np.float32)
-        weights = {t: self.idf(t) * (0.5 if len(t) == 1 and not t.isascii() else 1.0) for t in set(query)}
-        total = sum(weights.values())
-        if not self._slot_of or total <= 0:
-            return scores
-        average = max(1.0, self._total_length / len(self._slot_of))
-        for term, weight in weights.items():
-            posting = self._postings.get(term)
-            if posting is None:
-                continue
-            slots = np.frombuffer(posting[0], dtype=np.int32)
-            counts = np.frombuffer(posting[1], dtype=np.int32).astype(np.float32)
-            norm = _K1 * (1.0 - _B + _B * self._length[slots] / average)
-            scores[slots] += weight * counts * (_K1 + 1.0) / (counts + norm)
+        scores = self._lexicon.scores(query)
         scores[~self._alive[: len(scores)]] = 0.0
-        # A memory of average length that holds every term once scores the sum of the weights: that is a full share.
-        return np.minimum(scores / total, 1.0).astype(np.float32)
+        return scores
+
+    def holding(self, found: Iterable[str]) -> Slots:
+        """Return the slots of memories that hold any of these terms."""
+        holding = [self._lexicon.holding(term) for term in found]
+        slots = np.unique(np.concatenate(holding)) if holding else np.zeros(0, dtype=np.int64)
+        living: Slots = slots[self._alive[slots]]
+        return living
 
     def cosines(self, query: Vector, slots: Slots) -> Scores:
-        """Return the true cosine of each slot's memory with a unit query vector."""
-        if self._codes is None or not slots.size:
-            return np.zeros(0, dtype=np.float32)
+        """Return the true cosine of each slot's memory with a unit query vector; 0 for vectors of another
+        model's length.
+        """
+        if not slots.size or self._codes.shape[1:] != query.shape:
+            return np.zeros(len(slots), dtype=np.float32)
         rows = self._codes[slots].astype(np.float32)
         return ((rows @ query) * self._scale[slots]).astype(np.float32)
 
@@ -218,47 +317,20 @@ class ScopeIndex:
         found: Scores = self._importance[slots]
         return found
 
-    def terms_of(self, slot: int) -> frozenset[str]:
-        """Return the distinct terms of a slot's memory."""
-        return self._terms[slot]
-
     def named(self, text: str) -> frozenset[str]:
         """Return the sender ids of speakers whose name stands in ``text``."""
         folded = fold(text)
-        return frozenset(
-            sender
-            for name, senders in self._names.items()
-            # A Latin name has to stand as a word of its own; "Al" is not in "also".
-            if (re.search(rf"\b{re.escape(name)}\b", folded) if name.isascii() else name in folded)
-            for sender in senders
-        )
+        return frozenset(sender for name, sender in self._names if name and _stands_in(name, folded))
 
 
-class IndexCache:
-    """Indexes of many scopes, bounded by their total rows.
-
-    Args:
-        rows_max: rows over all scopes before the least recently used scope is dropped.
+def _stands_in(name: str, text: str) -> bool:
+    """Whether a folded name stands in a folded text; a Latin one as a word of its own ("Al" is not in
+    "also").
     """
-
-    def __init__(self, rows_max: int = INDEX_ROWS_MAX) -> None:
-        self._rows_max = rows_max
-        self._indexes: OrderedDict[str, ScopeIndex] = OrderedDict()
-
-    def of(self, user_key: str) -> ScopeIndex:
-        """Return the index of a scope, a new empty one when there is none."""
-        index = self._indexes.setdefault(user_key, ScopeIndex())
-        self._indexes.move_to_end(user_key)
-        rows = sum(len(i.records) for i in self._indexes.values())
-        while rows > self._rows_max and len(self._indexes) > 1:
-            _, dropped = self._indexes.popitem(last=False)
-            rows -= len(dropped.records)
-        return index
-
-    def drop(self, user_key: str) -> None:
-        """Forget a scope's index."""
-        self._indexes.pop(user_key, None)
-
-    def clear(self) -> None:
-        """Forget all of them."""
-        self._indexes.clear()
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not name.isascii() or not (before.isalnum() or after.isalnum() or "_" in before + after):
+            return True
+        at = text.find(name, at + 1)
+    return False

@@ -1,26 +1,29 @@
 """From candidates to an order, with the reason for every place in it.
 
-``total = vector_weight * vector + lexical_weight * lexical + boosts``. Both scores lie in 0..1 and are fused by value,
-not by rank: a weak leg then cannot push a strong one down. Boosts are small and additive, so the one relevant memory from
-a year ago beats today's small talk; multiplying by decay would bury everything older than a fortnight.
+``total = vector_weight * vector + lexical_weight * lexical + boosts``. Both scores lie in 0..1 and are fused
+by value, not by rank: a weak leg then cannot push a strong one down. Boosts are small and additive, so the
+one relevant memory from a year ago beats today's small talk; multiplying by decay would bury everything older
+than a fortnight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import insort
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..models import Episode, Hit, RecallQuery, Score
-from ..records.envelope import Record
 from ..records.vectors import Vector
 from ..settings import Settings
 from ..text.corrections import is_correction
 from ..text.fold import fold, same_text
-from ..text.terms import content_terms, identifiers
+from ..text.terms import content_terms, identifiers, terms
 from .calibration import Calibration
-from .index import ScopeIndex, Slots
+from .index import ScopeIndex
+from .lexicon import Scores, Slots
 
 __all__ = ["WEIGHTS", "Ranked", "Weights", "rank"]
 
@@ -49,6 +52,7 @@ class Weights:
 
 WEIGHTS = Weights()
 _SECONDS_A_DAY = 86_400.0
+_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +82,10 @@ class _Question:
     def of(cls, query: RecallQuery, index: ScopeIndex) -> _Question:
         exact = identifiers(query.text)
         # Parts of an identifier ("proj" of PROJ-123) come from it, so they make no question of their own.
-        parts = {
-            p
-            for e in exact
-            for p in content_terms(e[1:].replace("/", " ").replace(".", " ").replace("-", " "))
-        }
-        rest = content_terms(query.text) - exact - parts
-        camel = all(any(term in e for e in exact) for term in rest)
-        return cls(fold(query.text), exact, bool(exact) and camel, query.speaker_id, index.named(query.text))
+        own = {term for identifier in exact for term in terms(identifier[1:])}
+        rest = content_terms(query.text) - exact - own
+        only = bool(exact) and all(any(term in identifier for identifier in exact) for term in rest)
+        return cls(fold(query.text), exact, only, query.speaker_id, index.named(query.text))
 
 
 def rank(
@@ -93,7 +93,7 @@ def rank(
     slots: Slots,
     query: RecallQuery,
     query_vector: Vector,
-    lexical: np.ndarray,
+    words: Scores,
     *,
     calibration: Calibration,
     settings: Settings,
@@ -106,7 +106,7 @@ def rank(
         slots: candidate slots.
         query: the question with filters (applied before, not here) and ``k``.
         query_vector: unit vector of the question.
-        lexical: lexical score per slot of ``index``, 0..1.
+        words: lexical score per candidate, 0..1.
         calibration: what unrelated means for the model.
         settings: weights, half-life, floor.
         now: epoch seconds.
@@ -117,91 +117,76 @@ def rank(
     cosine = index.cosines(query_vector, slots)
     base = calibration.baseline(query_vector)
     vector = np.clip((cosine - base) / (1.0 - base), 0.0, 1.0)
-    words = lexical[slots]
-    if settings.lexical_weight == 0:
-        words = np.zeros_like(words)
-    exact = (
-        _exact(index, slots, question)
-        if settings.exact_match_boost
-        else np.zeros(len(slots), dtype=np.float32)
-    )
-    relevance = settings.vector_weight_effective * vector + settings.lexical_weight * words + exact
+    lexical = words if settings.lexical_weight else np.zeros_like(words)
+    exact = _exact(index, slots, question, settings)
     if question.only_identifiers and settings.exact_match_boost:
-        relevance = np.where(exact > 0, relevance, 0.0)
+        # Who asks for PROJ-123 and nothing else does not mean PROJ-124, however close.
+        vector, lexical = (np.where(exact > 0, part, 0.0) for part in (vector, lexical))
+    relevance = settings.vector_weight_effective * vector + settings.lexical_weight * lexical + exact
     age = np.maximum(now - index.times(slots), 0.0) / _SECONDS_A_DAY
     recency = WEIGHTS.recency * 0.5 ** (age / settings.recency_half_life_days)
     importance = WEIGHTS.importance * (index.importances(slots) - 2.0)
-    order = np.argsort(-(relevance + recency + importance), kind="stable")
     relevant = relevance >= settings.relevance_floor if query.floor else np.ones(len(slots), dtype=bool)
-    scored: list[Hit] = []
-    # The remaining boosts differ by at most this much, so nothing further down can still reach the top k.
-    reach = WEIGHTS.speaker + WEIGHTS.named + WEIGHTS.tag + WEIGHTS.correction
-    totals = (relevance + recency + importance)[order]
-    distinct: dict[tuple[str, str], float] = {}
-    for place, at in enumerate(order):
-        if not relevant[at]:
-            continue
-        if (
-            len(distinct) >= query.k
-            and totals[place] + reach < sorted(distinct.values(), reverse=True)[query.k - 1]
-        ):
-            break
-        record = index.records[int(slots[at])]
-        boosts = {
-            "recency": float(recency[at]),
-            "importance": float(importance[at]),
-            "exact": float(exact[at]),
-            **_boosts(record, question),
-        }
+    columns = {"vector": vector, "cosine": cosine, "lexical": lexical}
+    parts = {"recency": recency, "importance": importance, "exact": exact}
+
+    def hit(at: int) -> Hit:
+        episode = index.at(int(slots[at])).episode
+        boosts = {name: float(part[at]) for name, part in parts.items()} | _boosts(episode, question)
         total = float(relevance[at] - exact[at]) + sum(boosts.values())
-        said = _said(record.episode)
-        distinct[said] = max(total, distinct.get(said, total))
         score = Score(
             total,
-            float(vector[at]),
-            float(cosine[at]),
-            float(words[at]),
-            {k: v for k, v in boosts.items() if v},
+            **{name: float(column[at]) for name, column in columns.items()},
+            boosts={name: value for name, value in boosts.items() if value},
         )
-        scored.append(Hit(record.episode, score))
-    scored.sort(key=lambda hit: (-hit.score.total, -hit.episode.timestamp.timestamp(), hit.episode.id))
-    return Ranked(_distinct(scored, query.k), int((~relevant).sum()))
+        return Hit(episode, score)
+
+    hits = _best(hit, relevance + recency + importance, np.flatnonzero(relevant), query.k)
+    return Ranked(hits, int((~relevant).sum()))
 
 
-def _exact(index: ScopeIndex, slots: Slots, question: _Question) -> np.ndarray:
+def _best(hit: Callable[[int], Hit], certain: np.ndarray, places: Slots, k: int) -> tuple[Hit, ...]:
+    """Return the best ``k`` hits, nothing said twice by the same speaker.
+
+    Args:
+        hit: makes the hit of a place.
+        certain: per place, its total without the boosts that only looking at the memory tells.
+        places: those that are relevant.
+        k: how many.
+    """
+    # Those boosts add at most this much, so nothing further down can still reach the top k.
+    reach = WEIGHTS.speaker + WEIGHTS.named + WEIGHTS.tag + WEIGHTS.correction
+    best: dict[tuple[str, str], Hit] = {}
+    firsts: list[float] = []
+    for at in places[np.argsort(-certain[places], kind="stable")]:
+        if len(firsts) >= k and float(certain[at]) + reach < firsts[-k]:
+            break
+        found = hit(int(at))
+        said = same_text(found.episode.content), found.episode.sender_id
+        if said not in best:
+            insort(firsts, found.score.total)
+        if said not in best or _order(found) < _order(best[said]):
+            best[said] = found
+    return tuple(sorted(best.values(), key=_order)[:k])
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return -hit.score.total, -hit.episode.timestamp.timestamp(), hit.episode.id
+
+
+def _exact(index: ScopeIndex, slots: Slots, question: _Question, settings: Settings) -> Scores:
     found = np.zeros(len(slots), dtype=np.float32)
-    ids = set(question.folded.replace("[", " ").replace("]", " ").split())
-    for at, slot in enumerate(slots):
-        if question.identifiers & index.terms_of(int(slot)):
-            found[at] = WEIGHTS.exact
-        if index.records[int(slot)].episode.id in ids:
-            found[at] = WEIGHTS.episode_id
+    if settings.exact_match_boost:
+        found[np.isin(slots, index.holding(question.identifiers))] = WEIGHTS.exact
+        ids = index.slots(_WORD.findall(question.folded))
+        found[np.isin(slots, ids)] = WEIGHTS.episode_id
     return found
 
 
-def _boosts(record: Record, question: _Question) -> dict[str, float]:
-    episode = record.episode
+def _boosts(episode: Episode, question: _Question) -> dict[str, float]:
     return {
         "speaker": WEIGHTS.speaker if episode.is_from(question.speaker_id) else 0.0,
         "named": WEIGHTS.named if episode.sender_id in question.named else 0.0,
         "tag": WEIGHTS.tag if any(f and f in question.folded for f in map(fold, episode.tags)) else 0.0,
         "correction": WEIGHTS.correction if is_correction(episode.tags) else 0.0,
     }
-
-
-def _said(episode: Episode) -> tuple[str, str]:
-    return same_text(episode.content), episode.sender_id
-
-
-def _distinct(hits: Sequence[Hit], k: int) -> tuple[Hit, ...]:
-    """Drop what says literally the same as a better hit by the same speaker."""
-    seen: set[tuple[str, str]] = set()
-    kept: list[Hit] = []
-    for hit in hits:
-        said = _said(hit.episode)
-        if said not in seen:
-            seen.add(said)
-            kept.append(hit)
-        if len(kept) == k:
-            break
-    return tuple(kept)

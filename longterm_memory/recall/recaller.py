@@ -1,14 +1,14 @@
 """The one recall behind automatic injection, the tool, the command, the engine and the console.
 
-One embedding call and one vector search per question, whatever the size of the scope. The lexical index of the scope
-joins in with candidates of its own as far as it is loaded; while it is cold, a page of it is read beside the embedding
-call, so a busy conversation warms up by itself, and commands and tools load it whole.
+One embedding call and one vector search per question, whatever the size of the scope. The lexical index of
+the scope joins in with candidates of its own as far as it is loaded; while it is cold, a page of it is read
+beside the embedding call, so a busy conversation warms up by itself, and commands and tools load it whole.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from time import monotonic, time
 from typing import ClassVar
@@ -19,15 +19,18 @@ from ..collection import Collection
 from ..errors import StoreFailed
 from ..logs import get_logger
 from ..models import RecallQuery, RecallResult, Status
-from ..records.envelope import visibility_of
-from ..records.keys import SHARDS, Visibility
+from ..records.envelope import Record, visibility_of
+from ..records.keys import Visibility
+from ..records.store import PAGE_ROWS, Answer
 from ..records.vectors import Vector
 from ..settings import Settings
-from ..text.terms import is_blank, terms
-from .index import INDEX_ROWS_MAX, ScopeIndex, Slots
-from .ranking import Ranked, rank
+from ..text.terms import identifiers, is_blank, terms
+from .cache import INDEX_ROWS_MAX
+from .index import ScopeIndex
+from .lexicon import Scores, Slots
+from .ranking import rank
 
-__all__ = ["Fill", "Recaller"]
+__all__ = ["CANDIDATES", "PAGE_ROWS", "Fill", "Recaller"]
 
 logger = get_logger(__name__)
 
@@ -35,12 +38,11 @@ CANDIDATES = 50
 """Nearest rows asked of the vector store; more when ``k`` is large."""
 LEXICAL_CANDIDATES = 50
 """Best lexical matches of the index that join them."""
-PAGE_ROWS = 500
-"""Rows of one page of the index: about 1.5 MB of the host's 16 MiB message."""
-EXACT_ROWS = 5_000
-"""Scopes up to this size are scored whole when filters narrow the question, so no match can be missed."""
-_PAGEABLE = 16_000
-"""Milvus pages no further than row 16 384 of one filter; beyond, the shards are read one by one."""
+_NARROWED = 4
+"""How many times more rows are asked for when filters will drop some."""
+_FILL_SHARE = 0.8
+"""Share of the caller's time that loading the index may take; the rest is for the search."""
+
 
 class Fill(Enum):
     """How much of a cold index a caller has time to load."""
@@ -58,15 +60,15 @@ class Recaller:
         clock: seconds, monotonic, for deadlines.
     """
 
+    _filling: ClassVar[set[asyncio.Task[None]]] = set()
+    """Keeps running page reads from being garbage-collected."""
+
     def __init__(
         self, collection: Collection, wall: Callable[[], float] = time, clock: Callable[[], float] = monotonic
     ) -> None:
         self._collection = collection
         self._wall = wall
         self._clock = clock
-
-    _filling: ClassVar[set[asyncio.Task[None]]] = set()
-    """Keeps running page reads from being garbage-collected."""
 
     async def recall(
         self,
@@ -75,7 +77,7 @@ class Recaller:
         settings: Settings,
         *,
         fill: Fill = Fill.ALL,
-        timeout: float = 25.0,
+        timeout: float = 25.0,  # noqa: ASYNC109 - shared out over several calls
         vector: Vector | None = None,
     ) -> RecallResult:
         """Return the memories of a scope that answer the question.
@@ -95,30 +97,23 @@ class Recaller:
             return RecallResult(skipped="blank")
         deadline = self._clock() + timeout
         if not self._collection.filled:
-            await self._collection.prepare()
+            await self._collection.prepare(timeout=timeout)
         index = self._collection.indexes.of(user_key)
-        filling = self._start_filling(user_key, index, fill, deadline)
-        if fill is Fill.ALL:
-            await filling
+        filling = self._start_filling(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
         if vector is None:
+            # The index is read beside this call, so a slow store cannot use up its time.
             left = max(0.05, deadline - self._clock())
             vector = (await self._collection.embeddings.embed([query.text], timeout=left))[0]
-        return await self._search(user_key, query, settings, index, vector)
+        if fill is Fill.ALL:
+            await filling
+        return await self._search(user_key, query, settings, index, vector, fill)
 
-    def _start_filling(
-        self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float
-    ) -> asyncio.Task[None]:
-        """Start reading the index beside the embedding call.
-
-        A page takes exactly one host call, made now: nobody waits for its answer, and it may arrive after the turn is
-        over (a call *started* after its handler ended would be refused by the host, an answer is not).
-        """
-        task = asyncio.ensure_future(self._fill(user_key, index, fill, deadline))
-        self._filling.add(task)
-        task.add_done_callback(self._filling.discard)
-        return task
-
-    async def loaded(self, user_key: str, *, timeout: float = 25.0) -> ScopeIndex:
+    async def loaded(
+        self,
+        user_key: str,
+        *,
+        timeout: float = 25.0,  # noqa: ASYNC109 - a page on its way is not cut off
+    ) -> ScopeIndex:
         """Return the scope's index, complete: every active memory is in it.
 
         Raises:
@@ -131,24 +126,56 @@ class Recaller:
                 raise StoreFailed("store_down")
         return index
 
+    async def warm(self, user_key: str, *, seconds: float) -> None:
+        """Read one page of a cold index; a failure only leaves it cold.
+
+        Args:
+            user_key: the scope.
+            seconds: how long to wait for it; it may arrive later.
+        """
+        index = self._collection.indexes.of(user_key)
+        if self._collection.filled and not index.complete:
+            task = self._start_filling(user_key, index, Fill.PAGE, self._clock() + seconds)
+            await asyncio.wait({task}, timeout=seconds)
+
+    # ------------------------------------------------------------ searching
+
     async def _search(
-        self, user_key: str, query: RecallQuery, settings: Settings, index: ScopeIndex, vector: Vector
+        self,
+        user_key: str,
+        query: RecallQuery,
+        settings: Settings,
+        index: ScopeIndex,
+        vector: Vector,
+        fill: Fill,
     ) -> RecallResult:
         filters = query.filters
         visibilities = sorted({visibility_of(status) for status in filters.statuses}, reverse=True)
-        wanted = max(CANDIDATES, 4 * query.k) * (4 if filters.narrows else 1)
-        answer = await self._collection.records.search(user_key, vector, wanted, visibilities)
+        wanted = max(CANDIDATES, 4 * query.k) * (_NARROWED if filters.narrows else 1)
+        records = self._collection.records
+        answer = await records.search(user_key, vector, wanted, visibilities, index.rows)
         if answer.foreign and not answer.records:
-            # Nothing but other scopes' rows, twice: the filter does not hold here, so "nothing found" would be a guess.
+            # Nothing but other scopes' rows, twice: the filter does not hold here, so "nothing found" would
+            # be a guess.
             raise StoreFailed("store_untrusted", count=answer.foreign)
         if filters.statuses != {Status.ACTIVE}:
-            # Hidden memories are not indexed; the rows that came back are scored by themselves.
-            index = ScopeIndex()
-        index.read(answer.records)
-        question = terms(query.text)
-        words = index.lexical(question)
-        slots = self._candidates(index, [r.episode.id for r in answer.records], words, query)
-        ranked = self._ranked(index, slots, query, vector, words, settings)
+            more = fill is Fill.ALL and answer.rows >= wanted
+            hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
+            index = self._beside(index, [*answer.records, *hidden], query)
+        else:
+            index.read(answer.records)
+        words = index.lexical(terms(query.text))
+        slots = self._candidates(index, answer, words, query)
+        ranked = rank(
+            index,
+            slots,
+            query,
+            vector,
+            words[slots],
+            calibration=self._collection.calibration,
+            settings=settings,
+            now=self._wall(),
+        )
         return RecallResult(
             hits=ranked.hits,
             considered=len(slots),
@@ -157,54 +184,71 @@ class Recaller:
             foreign_rows=answer.foreign,
         )
 
-    @staticmethod
-    def _candidates(index: ScopeIndex, nearest: list[str], words: np.ndarray, query: RecallQuery) -> Slots:
-        if query.filters.narrows and index.complete and len(index) <= EXACT_ROWS:
-            slots = index.slots(r.episode.id for r in index.living())
+    def _beside(self, index: ScopeIndex, found: Iterable[Record], query: RecallQuery) -> ScopeIndex:
+        """Return an index for one question about memories that are not indexed: superseded and archived
+        ones.
+        """
+        beside = ScopeIndex(self._clock)
+        for record in found:
+            if not index.was_deleted(record.episode.id):
+                beside.put(record)
+        if Status.ACTIVE in query.filters.statuses:
+            for slot in self._lexically_best(index, index.lexical(terms(query.text)), query):
+                beside.put(index.at(int(slot)))
+        return beside
+
+    def _candidates(self, index: ScopeIndex, answer: Answer, words: Scores, query: RecallQuery) -> Slots:
+        if query.filters.narrows and index.complete:
+            # Exact: no match can be missed, however far down it would rank without the filters.
+            slots = index.all_slots()
         else:
-            count = min(LEXICAL_CANDIDATES, len(words))
-            best = np.argpartition(-words, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
-            lexical = [index.records[int(s)].episode.id for s in best if words[int(s)] > 0]
-            slots = index.slots([*nearest, *lexical])
-        plain = not query.filters.narrows
-        kept = [
-            int(s)
-            for s in slots
-            if (plain or query.filters.keeps(index.records[int(s)].episode))
-            and not index.superseded(index.records[int(s)])
-            and index.records[int(s)].episode.id not in query.exclude
-        ]
+            nearest = index.slots(r.episode.id for r in answer.records)
+            slots = np.concatenate([nearest, self._lexically_best(index, words, query)])
+        kept = [slot for slot in dict.fromkeys(slots.tolist()) if self._wanted(index, slot, query)]
         return np.array(kept, dtype=np.int64)
 
-    def _ranked(
-        self,
-        index: ScopeIndex,
-        slots: Slots,
-        query: RecallQuery,
-        vector: Vector,
-        words: np.ndarray,
-        settings: Settings,
-    ) -> Ranked:
-        return rank(
-            index,
-            slots,
-            query,
-            vector,
-            words,
-            calibration=self._collection.calibration,
-            settings=settings,
-            now=self._wall(),
+    @staticmethod
+    def _lexically_best(index: ScopeIndex, words: Scores, query: RecallQuery) -> Slots:
+        count = min(LEXICAL_CANDIDATES, len(words))
+        best = np.argpartition(-words, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
+        exact = index.holding(identifiers(query.text))[-LEXICAL_CANDIDATES:]
+        found: Slots = np.concatenate([best[words[best] > 0], exact])
+        return found
+
+    @staticmethod
+    def _wanted(index: ScopeIndex, slot: int, query: RecallQuery) -> bool:
+        record = index.at(slot)
+        return (
+            record.episode.id not in query.exclude
+            and not index.superseded(record)
+            and query.filters.keeps(record.episode)
         )
 
     # ------------------------------------------------------------ filling the index
+
+    def _start_filling(
+        self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float
+    ) -> asyncio.Task[None]:
+        """Start reading the index beside other calls.
+
+        A page takes exactly one host call, made now: nobody waits for its answer on the turn, and it may
+        arrive after the turn is over (a call *started* after its handler ended would be refused by the host,
+        an answer is not).
+        """
+        task = asyncio.ensure_future(self._fill(user_key, index, fill, deadline))
+        self._filling.add(task)
+        task.add_done_callback(self._filling.discard)
+        return task
 
     async def _fill(
         self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float, *, strict: bool = False
     ) -> None:
         if fill is Fill.PAGE and index.filling.locked():
             return
-        async with index.filling:
-            while not index.complete and self._clock() < deadline and len(index.records) < INDEX_ROWS_MAX:
+        while not index.complete and self._clock() < deadline and len(index) < INDEX_ROWS_MAX:
+            async with index.filling:
+                if index.complete:
+                    return
                 try:
                     await self._read_page(user_key, index)
                 except Exception:
@@ -213,18 +257,12 @@ class Recaller:
                     # The search itself will tell whoever asked; the index only stays cold.
                     logger.warning("index page failed: rows=%d", len(index))
                     return
-                if fill is Fill.PAGE:
-                    return
+            if fill is Fill.PAGE:
+                return
 
     async def _read_page(self, user_key: str, index: ScopeIndex) -> None:
-        page = await self._collection.records.page(
-            user_key, Visibility.RECALLED, PAGE_ROWS, index.scanned, shard=index.shard
-        )
+        records = self._collection.records
+        if index.cursor is None:
+            index.cursor = records.cursor(user_key, Visibility.RECALLED)
+        page = await records.next_page(index.cursor, index.rows)
         index.read(page.records)
-        index.scanned += page.rows
-        if page.last and index.shard in (None, SHARDS - 1):
-            index.complete = True
-        elif page.last:
-            index.shard, index.scanned = (index.shard or 0) + 1, 0
-        elif index.shard is None and index.scanned + PAGE_ROWS > _PAGEABLE:
-            index.shard, index.scanned = 0, 0

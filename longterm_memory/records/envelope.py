@@ -11,8 +11,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,7 +63,15 @@ class Record:
 
     def changed(self, **fields: object) -> Record:
         """Return the next version with some episode fields changed and every other one equal."""
-        return Record(self.episode.model_copy(update=fields), self.version + 1, self.vector, self.model)
+        return replace(self, episode=self.episode.model_copy(update=fields), version=self.version + 1)
+
+    def with_claims(self, claims: Iterable[tuple[str, int]]) -> Record:
+        """Return the same new record as a correction of these versions (episode id, version)."""
+        return replace(self, episode=self.episode.model_copy(update={"supersedes": tuple(claims)}))
+
+    def at_version(self, version: int) -> Record:
+        """Return the same new record with another number to start from."""
+        return replace(self, version=version)
 
 
 def visibility_of(status: Status) -> Visibility:

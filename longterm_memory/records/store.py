@@ -158,9 +158,14 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer.
         """
-        return latest([r async for page in self._pages(user_key, visibility) for r in page.records])
+        return latest([r async for page in self.pages(user_key, visibility) for r in page.records])
 
-    async def _pages(self, user_key: str, visibility: Visibility) -> AsyncIterator[Answer]:
+    async def pages(self, user_key: str, visibility: Visibility) -> AsyncIterator[Answer]:
+        """Yield every page of a scope's rows of one visibility.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
         cursor = self.cursor(user_key, visibility)
         while not cursor.done:
             yield await self.next_page(cursor)
@@ -338,7 +343,7 @@ class RecordStore:
         found: list[str] = []
         unreadable: set[str] = set()
         for visibility in Visibility:
-            async for page in self._pages(user_key, visibility):
+            async for page in self.pages(user_key, visibility):
                 if page.foreign:
                     raise StoreFailed("store_untrusted", count=page.foreign)
                 found += [r.row_id for r in page.records if r.episode.id in ids]

@@ -13,10 +13,16 @@ def fold(text: str) -> str:
 
 
 def same_text(text: str) -> str:
-    """Return the form under which two memories say literally the same: folded, closing punctuation dropped."""
+    """Return the form under which two memories say literally the same: folded, closing punctuation
+    dropped.
+    """
     return fold(text).rstrip(".!?。！？…~～ ").strip()
 
 
 def well_formed(text: str) -> str:
-    """Return ``text`` with lone surrogates (no text, not encodable anywhere) as U+FFFD; other text unchanged."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """Return ``text`` with lone surrogates (no text, not encodable anywhere) as U+FFFD; other text
+    unchanged.
+    """
+    return (
+        text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )

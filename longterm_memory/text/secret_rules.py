@@ -128,21 +128,21 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         r"\b(?:PuTTY-User-Key-File-\d[\s\S]*|b3BlbnNzaC1rZXktdjE[\w+/=\s]*|AGE-SECRET-KEY-1[A-Z0-9]+)",
     ),
     ("API key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),  # AWS
-    ("API key", r"\b(?:LTAI|AKID)(?=[A-Za-z]*\d)[A-Za-z0-9]{12,40}\b"),  # Alibaba Cloud, Tencent Cloud
+    ("API key", r"\b(?:LTAI|AKID)(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{12,40}\b"),  # Alibaba Cloud, Tencent Cloud
     ("API key", r"\b(?:AIza[\w-]{30,}|GOCSPX-[\w-]{20,})"),  # Google
     (
         "API key",
-        r"\bsk-(?:[A-Za-z0-9]+[-_]){0,4}(?=[A-Za-z_-]*\d)[\w-]{16,}",
+        r"\bsk-(?=[A-Za-z_-]{0,60}\d)[\w-]{16,}",
     ),  # OpenAI and those who copied the form
     ("API key", r"\b(?:[spr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[\w+/=]{16,})"),  # Stripe
-    ("API key", r"\b(?:gsk|xai|pplx|r8|nvapi|tvly)[-_](?=[A-Za-z_-]*\d)[\w-]{20,}"),  # model services
+    ("API key", r"\b(?:gsk|xai|pplx|r8|nvapi|tvly)[-_](?=[A-Za-z_-]{0,60}\d)[\w-]{20,}"),  # model services
     (
         "API key",
         r"\b(?:SG\.[\w-]{16,}\.[\w-]{16,}|key-[0-9a-f]{32}|SK[0-9a-f]{32})\b",
     ),  # SendGrid, Mailgun, Twilio
     (
         "API key",
-        r"\b(?:lin_api_|ntn_|dop_v1_|shp(?:at|ca|pa|ss)_|hvs\.|dapi|dp\.pt\.)(?=[A-Za-z_-]*\d)[\w-]{24,}",
+        r"\b(?:lin_api_|ntn_|dop_v1_|shp(?:at|ca|pa|ss)_|hvs\.|dapi|dp\.pt\.)(?=[A-Za-z_-]{0,60}\d)[\w-]{24,}",
     ),
     ("token", r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|gl(?:pat|rt|dt)-[\w-]{16,})"),
     ("token", r"\b(?:xox[abeoprs]-[\w-]{10,}|xapp-\d-[\w-]{10,}|hooks\.slack\.com/services/[\w/]{20,})"),
@@ -155,7 +155,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         "token",
         r"\b\d{8,10}:AA[\w-]{30,}|\b[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,}",
     ),  # bots of Telegram, Discord
-    ("token", r"\b(?:Bearer|bearer|Basic)\s+(?=[A-Za-z._~+/-]*\d)(?P<v>[\w.~+/-]{12,}=*)"),
+    ("token", r"\b(?:Bearer|bearer|Basic)\s+(?=[A-Za-z._~+/-]{0,60}\d)(?P<v>[\w.~+/-]{12,}=*)"),
     (
         "token",
         r"[?&](?:(?:access_|auth_|refresh_|id_)?token|api_?key|key|sig|signature|secret)=(?P<v>[^\s&#]{8,})",
@@ -169,23 +169,34 @@ _SHAPES: tuple[tuple[str, str], ...] = (
 _L, _R = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 _PRE, _POST = r"(?:\w{1,40}[_-])?", r"(?:[_-]\w{1,40})?"  # DB_PASSWORD, api_key_prod
 
-_PASSWORD = r"(?:pass[\s_-]?(?:word|wd|code|phrase)s?|pwd|psw|(?:log[\s-]?in|root|admin|wi-?fi)\s+pass)"
+_PASSWORDS = r"(?:pass[\s_-]?(?:word|wd|code|phrase)s?|pwd|psw|(?:log[\s-]?in|root|admin|wi-?fi)\s+pass)"
 _KEY = (
-    r"(?:(?:api|access|secret|deploy(?:ment)?|licen[cs]e|ssh|encryption|signing|master|product|activation|account|service"
-    r"|shared|webhook|app|client|aws|openai|stripe)[\s_-]{0,2}(?:key|secret)(?:[\s_-]?id)?s?|secret[\s_-]access[\s_-]key)"
+    r"(?:(?:api|access|secret|deploy(?:ment)?|licen[cs]e|ssh|encryption|signing|master|product|activation"
+    r"|account|service|shared|webhook|app|client|aws|openai|stripe)[\s_-]{0,2}(?:key|secret)(?:[\s_-]?id)?s?"
+    r"|secret[\s_-]access[\s_-]key)"
 )
-_TOKEN = r"(?:(?:auth(?:orization|entication)?|access|refresh|bearer|bot|session|personal|jwt|csrf)?[\s_-]?token|secret|cookie)"
+_TOKENS = (
+    r"(?:(?:auth(?:orization|entication)?|access|refresh|bearer|bot|session|personal|jwt|csrf)?[\s_-]?token"
+    r"|secret|cookie)"
+)
 _CODE = (
-    r"(?:(?:verification|security|confirmation|one[\s-]?time|log[\s-]?in|sign[\s-]?in|auth(?:entication|orization)?|2fa|mfa"
-    r"|otp|sms|access|authenticator|backup|recovery)\s*(?:pass)?code|otp|passcode)"
+    r"(?:(?:verification|security|confirmation|one[\s-]?time|log[\s-]?in|sign[\s-]?in"
+    r"|auth(?:entication|orization)?|2fa|mfa|otp|sms|access|authenticator|backup|recovery)\s*(?:pass)?code"
+    r"|otp|passcode)"
 )
 _PLAIN_CODE = (
-    r"(?:your|enter|use|type)\s+(?:the\s+)?(?:(?!zip|post|area|country|dial|error|exit|status|promo|discount|coupon|order"
-    r"|booking|tracking|product|tax|room|colou?r)\w+\s+)?code"
+    r"(?:your|enter|use|type)\s+(?:the\s+)?(?:(?!zip|post|area|country|dial|error|exit|status|promo|discount"
+    r"|coupon|order|booking|tracking|product|tax|room|colou?r)\w+\s+)?code"
 )
-_ZH_PASSWORD = r"(?:密码|密碼|口令|通行码|通行碼)"
-_ZH_KEY = r"(?:密钥|密鑰|秘钥|秘鑰|私钥|私鑰|令牌|凭证|憑證|授权码|授權碼|激活码|(?:api|access|secret|app)[\s_-]?(?:key|secret)|token)"
-_ZH_CODE = r"(?:(?:验证|驗證|校验|校驗|动态|動態|确认|確認|认证|認證|安全|登录|登錄|短信|簡訊)(?:码|碼)|(?:动态|動態|一次性)(?:密码|密碼|口令))"
+_ZH_PASSWORDS = r"(?:密码|密碼|口令|通行码|通行碼)"
+_ZH_KEY = (
+    r"(?:密钥|密鑰|秘钥|秘鑰|私钥|私鑰|令牌|凭证|憑證|授权码|授權碼|激活码"
+    r"|(?:api|access|secret|app)[\s_-]?(?:key|secret)|token)"
+)
+_ZH_CODE = (
+    r"(?:(?:验证|驗證|校验|校驗|动态|動態|确认|確認|认证|認證|安全|登录|登錄|短信|簡訊)(?:码|碼)"
+    r"|(?:动态|動態|一次性)(?:密码|密碼|口令))"
+)
 
 _NOW = r"(?:\s+(?:now|still|currently|just|simply|called|always|again|probably))?"
 _IS = (
@@ -194,7 +205,10 @@ _IS = (
 )
 _SIGN = r"(?:\s*[\"'`]?\s*(?:[:=]|=>|->|→)\s*)"
 _OF = r"(?:\s+(?:for|of|to|on|at|in)\s+[\w@'’.-]{1,30}(?:\s+[\w@'’.-]{1,30}){0,3}?)?"
-_ZH_IS = r"(?:\s*(?:(?:已经?|现在|現在|目前|就|暂时|暫時|被|统一)?(?:是|为|為|叫|(?:改|设|設|换|換|重置|变|變)(?:成|为|為))了?|[:=])[:\s]*)"
+_ZH_IS = (
+    r"(?:\s*(?:(?:已经?|现在|現在|目前|就|暂时|暫時|被|统一)?"
+    r"(?:是|为|為|叫|(?:改|设|設|换|換|重置|变|變)(?:成|为|為))了?|[:=])[:\s]*)"
+)
 
 _VALUE = r"[\"'`“‘「]?(?P<v>[^\s\"'`“”‘’「」<>\[\]{}，。；、！？（）\u4e00-\u9fff]{4,200})"
 """One word as people write a value; Chinese characters and brackets end it."""
@@ -206,8 +220,8 @@ _CODE_VALUE = (
 _NO_COUNT = r"(?!\s*[年月位次个個])"
 
 _STATEMENTS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
-    ("password", rf"{_L}{_PRE}{_PASSWORD}{_POST}{_OF}{_SIGN}{_VALUE}", _coded),
-    ("password", rf"{_L}{_PRE}{_PASSWORD}{_POST}{_OF}{_SIGN}{_VALUE}{_END}", _word),
+    ("password", rf"{_L}{_PRE}{_PASSWORDS}{_POST}{_OF}{_SIGN}{_VALUE}", _coded),
+    ("password", rf"{_L}{_PRE}{_PASSWORDS}{_POST}{_OF}{_SIGN}{_VALUE}{_END}", _word),
     (
         "password",
         rf"{_L}pass[\s-]?phrase{_OF}(?:{_SIGN}|{_IS})[\"“]?(?P<v>\w+(?:[ -]\w+){{2,}}){_END}",
@@ -215,14 +229,14 @@ _STATEMENTS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ),
     ("password", rf"{_L}(?:credentials?|log[\s-]?in|account)\s*:\s*[^\s/]{{1,60}}\s*/\s*{_VALUE}", _coded),
     ("password", rf"{_L}pass\s*[:=]\s*{_VALUE}", _mixed),
-    ("password", rf"{_L}{_PASSWORD}(?:{_IS}|\s+to\s+){_VALUE}", _coded),
-    ("password", rf"{_L}{_PASSWORD}{_OF}{_IS}{_VALUE}", _coded),
-    ("password", rf"{_L}{_PASSWORD}{_OF}{_IS}{_VALUE}{_END}", _word),
-    ("password", rf"{_L}{_PASSWORD}\s+{_VALUE}", _mixed),
+    ("password", rf"{_L}{_PASSWORDS}(?:{_IS}|\s+to\s+){_VALUE}", _coded),
+    ("password", rf"{_L}{_PASSWORDS}{_OF}{_IS}{_VALUE}", _coded),
+    ("password", rf"{_L}{_PASSWORDS}{_OF}{_IS}{_VALUE}{_END}", _word),
+    ("password", rf"{_L}{_PASSWORDS}\s+{_VALUE}", _mixed),
     (
         "password",
         rf"(?:^|[\s,;:，。])(?P<v>[^\s,;:，。]{{5,60}})\s+(?:is|was)\s+(?:my|our|the|his|her|their)\s+(?:[\w-]+\s+){{0,3}}"
-        rf"{_PASSWORD}",
+        rf"{_PASSWORDS}",
         _coded,
     ),
     (
@@ -232,13 +246,13 @@ _STATEMENTS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ),
     # A "PIN code" of six digits is a postal code in India.
     ("password", rf"{_L}pin\s+(?:code|number){_OF}(?:{_IS}|{_SIGN}|\s+)(?P<v>\d{{4}}){_R}", _any),
-    ("password", rf"{_ZH_PASSWORD}{_ZH_IS}{_VALUE}{_NO_COUNT}", _word),
-    ("password", rf"{_ZH_PASSWORD}\s*{_VALUE}{_NO_COUNT}", _digit),
-    ("password", rf"(?P<v>[!-~]{{5,60}})\s*(?:就?是|为|為)\s*[^。，；\n]{{0,12}}?{_ZH_PASSWORD}", _coded),
+    ("password", rf"{_ZH_PASSWORDS}{_ZH_IS}{_VALUE}{_NO_COUNT}", _word),
+    ("password", rf"{_ZH_PASSWORDS}\s*{_VALUE}{_NO_COUNT}", _digit),
+    ("password", rf"(?P<v>[!-~]{{5,60}})\s*(?:就?是|为|為)\s*[^。，；\n]{{0,12}}?{_ZH_PASSWORDS}", _coded),
     ("API key", rf"{_L}{_PRE}{_KEY}{_POST}{_OF}(?:{_IS}|{_SIGN}){_VALUE}", _key),
     ("API key", rf"{_L}{_KEY}\s+{_VALUE}", _long_key),
-    ("token", rf"{_L}{_PRE}{_TOKEN}{_OF}(?:{_IS}|{_SIGN}){_VALUE}", _key),
-    ("token", rf"{_L}{_TOKEN}\s+{_VALUE}", _long_key),
+    ("token", rf"{_L}{_PRE}{_TOKENS}{_OF}(?:{_IS}|{_SIGN}){_VALUE}", _key),
+    ("token", rf"{_L}{_TOKENS}\s+{_VALUE}", _long_key),
     ("token", rf"{_ZH_KEY}(?:{_ZH_IS}|\s+){_VALUE}", _key),
     ("one-time code", rf"{_L}{_CODE}{_OF}(?:{_IS}|{_SIGN}|\s+){_CODE_VALUE}", _digit),
     ("one-time code", rf"{_L}{_PLAIN_CODE}(?:{_IS}|{_SIGN}|\s+){_CODE_VALUE}", _digit),

@@ -36,8 +36,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """Return ``text`` with every secret replaced by ``[<kind> removed]``, and the kinds in order of
     appearance.
 
-    Text without secrets comes back as it is. What comes back holds no secret that :func:`find_secret` would
-    find.
+    Text without secrets comes back as it is. What comes back holds nothing that :func:`find_secret` finds.
     """
     out: list[str] = []
     kinds: list[str] = []
@@ -56,14 +55,14 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     for rule in RULES:
         for match in rule.pattern.finditer(plain):
             group = "v" if "v" in rule.pattern.groupindex else 0
-            if rule.looks(match[group]) and not PLACEHOLDER.fullmatch(match[group]):
-                yield where[match.start(group)], where[match.end(group) - 1] + 1, rule.kind
+            value = match[group].rstrip(".,;:!?)，。；：！？）、")
+            if value and rule.looks(value) and not PLACEHOLDER.fullmatch(value):
+                start = match.start(group)
+                yield where[start], where[start + len(value) - 1] + 1, rule.kind
 
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """Return the text as it reads (full-width as ASCII, no invisible characters) and each character's
-    position.
-    """
+    """Return the text as it reads (ASCII for full-width, nothing invisible) and the characters' positions."""
     if text.isascii():
         return text, range(len(text))
     kept = [i for i, ch in enumerate(text) if unicodedata.category(ch) != "Cf"]

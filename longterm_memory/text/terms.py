@@ -1,48 +1,64 @@
 """Text as the terms that lexical recall compares.
 
-Latin words are folded, lightly stemmed and freed of function words; CJK, kana, Hangul and Thai runs become single
-characters and pairs (pairs beat a segmenter for Chinese and need no dependency, see docs/how-recall-works.md);
-identifiers (``PROJ-123``, ``src/store.ts``, ``getUserById``, ``v1.2.10``) stay whole, marked with ``=``, besides their parts.
+Latin words are folded, lightly stemmed and freed of function words; CJK, kana, Hangul and Thai runs become
+single characters and pairs (pairs beat a segmenter for Chinese and need no dependency, see
+docs/how-recall-works.md); identifiers (``PROJ-123``, ``src/store.ts``, ``getUserById``, ``v1.2.10``) stay
+whole, marked with ``=``, besides their parts.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 __all__ = ["content_terms", "identifiers", "is_blank", "terms"]
 
-_UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that put no spaces between words: Thai, Lao, Khmer, Han, kana, bopomofo, Hangul."""
+_JOINERS = "-./:#@+"
 _TOKEN = re.compile(
     rf"(?P<run>[{_UNSPACED}]+)"
-    rf"|(?P<ident>[^\W{_UNSPACED}]+(?:[-./:#@+]+[^\W{_UNSPACED}]+)+)"
+    rf"|(?P<sign>[^\W\d_{_UNSPACED}](?:\+\+|\#)(?!\w))"
+    rf"|(?P<ident>[^\W{_UNSPACED}]+(?:[{_JOINERS}]+[^\W{_UNSPACED}]+)+)"
     rf"|(?P<word>[^\W{_UNSPACED}]+)"
 )
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_CAMEL_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
-_ANY_WORD = re.compile(r"\w")
+_SPLIT = re.compile(rf"[{_JOINERS}_]+")
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CAMEL = re.compile(r"[A-Z]*[a-z]+(?:[A-Z]+[a-z]*|\d+)+|[A-Z]{2,}[a-z]+")
+_MEASURE = re.compile(
+    r"(?P<number>\d+)(?:(?P<ordinal>st|nd|rd|th)|am|pm|h|hrs?|min|mins|s|ms|d|w|y|yrs?|k?g|k?m|cm|mm|ml|l|k|x|[kmgt]b)"
+)
+_ANY_WORD = re.compile(rf"[^\W_]|[{_UNSPACED}]")
 
 _STOP = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have he her him his how i if in into is it"
-    " its just me my no not of on or our out she should so some than that the their them then there they this to too up"
-    " us very was we were what when where which who whom whose why will with would you your about after again am any"
-    " because being both down during each few further here more most off once only other over own same s t ll re ve d m"
-    " don doesn didn isn wasn aren won also got get did anything something tell know".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be been but by can could did do does for from had has have he her him his how"
+        " i if in into is it its just me my no not of on or our out she should so some than that the their"
+        " them then there they this to too up us very was we were what when where which who whom whose why"
+        " will with would you your about after again am any because being both down during each few"
+        " further here more most off once only other over own same s t ll re ve d m don doesn didn isn"
+        " wasn aren won also got get anything something tell know",
+    )
 )
 # Function characters of Chinese and kana particles: as single characters they carry no topic.
 _STOP_CHARS = frozenset(
-    "的了是在我你他她它们这那有和与就也都不吗呢吧啊呀嘛么什怎哪谁个把被让给对从到很请为以及或の は が を に で と も か".replace(
-        " ", ""
-    )
+    "的了是在我你他她它们这那有和与就也都不吗呢吧啊呀嘛么什怎哪谁个把被让给对从到很请为以及或のはがをにでともか"
 )
 
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    """A light English stemmer: plurals, -ing, -ed; never below three letters."""
+    """A light English stemmer: plurals, -ing, -ed, a final e; never below three letters."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
+    stem = word
     for suffix, keep in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         if word.endswith(suffix) and not (suffix == "s" and word.endswith(("ss", "us", "is"))):
             stem = word[: -len(suffix)] + keep
@@ -50,8 +66,10 @@ def _stem(word: str) -> str:
                 return word
             if suffix in ("ing", "ed") and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
                 stem = stem[:-1]
-            return stem.rstrip("e") if len(stem) > 4 else stem
-    return word.rstrip("e") if len(word) > 4 else word
+            break
+    if len(stem) > 3:
+        stem = stem.removesuffix("e")
+    return stem[:-1] + "y" if stem.endswith("i") and len(stem) > 3 else stem
 
 
 def _run_terms(run: str) -> list[str]:
@@ -59,38 +77,60 @@ def _run_terms(run: str) -> list[str]:
     return singles + [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-def _identifier_terms(token: str) -> list[str]:
-    folded = token.casefold()
-    parts = [p for p in re.split(r"[-./:#@+_]+", folded) if p]
-    return [f"={folded}", *(_stem(p) for p in parts if p not in _STOP and not p.isdigit())]
+def _part_terms(parts: Iterable[str]) -> list[str]:
+    """Terms of what an identifier is made of; short numbers say nothing on their own."""
+    folded = (part.casefold() for part in parts)
+    return [_stem(p) for p in folded if p and p not in _STOP and not (p.isdigit() and len(p) < 3)]
 
 
-def _word_terms(token: str) -> list[str]:
-    if _CAMEL_WORD.fullmatch(token):
-        parts = [p.casefold() for p in _CAMEL.findall(token)]
-        return [f"={token.casefold()}", *(_stem(p) for p in parts if p not in _STOP and not p.isdigit())]
+@lru_cache(maxsize=16_384)
+def _joined_terms(token: str) -> tuple[str, ...]:
+    """``PROJ-123`` and ``src/store.ts`` are identifiers; ``mother-in-law``, ``and/or`` and ``e.g`` are
+    words.
+    """
+    parts = _SPLIT.split(token)
+    telling = any(len(p) > 1 and p.casefold() not in _STOP for p in parts)
+    if any(ch.isdigit() for ch in token) or (telling and any(ch in token for ch in "./:#@")):
+        return (f"={token.casefold()}", *_part_terms(parts))
+    if not telling:
+        # An abbreviation such as "u.s": as a whole it is a word, its letters are none.
+        return (token.casefold(),) if all(len(p) == 1 for p in parts) else ()
+    return tuple(t for part in parts for t in _word_terms(part))
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(token: str) -> tuple[str, ...]:
+    token = token.strip("_")
     folded = token.casefold()
+    if not token or folded in _STOP:
+        return ()
+    if "_" in token:
+        return (f"={folded}", *_part_terms(token.split("_")))
+    if _CAMEL.fullmatch(token):
+        humps = _HUMP.findall(token)
+        # getUserById and LongTermMemory name one thing; YouTube and iPhone are words that people also write
+        # small.
+        exact = len(humps) > 2 or (len(humps) == 2 and len(humps[0]) > 1 and humps[0].islower())
+        return (*([f"={folded}"] if exact else []), _stem(folded), *_part_terms(humps))
+    measure = _MEASURE.fullmatch(folded)
+    if measure:
+        return (measure["number"] if measure["ordinal"] else folded,)
     if any(ch.isdigit() for ch in folded) and not folded.isdigit():
-        return [f"={folded}"]
-    return [] if folded in _STOP else [_stem(folded)]
-
-
-def _is_identifier(token: str) -> bool:
-    """``PROJ-123`` and ``src/store.ts``, not ``mother-in-law`` or ``and/or``: a digit, a dot or a path inside."""
-    return any(ch.isdigit() for ch in token) or any(ch in token for ch in "./:#@")
+        return (f"={folded}",)
+    return (_stem(folded),)
 
 
 def terms(text: str) -> list[str]:
     """Return the terms of a text, with repeats, in order of appearance."""
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).translate(_DASHES)):
         kind, token = match.lastgroup, match.group()
         if kind == "run":
             found += _run_terms(token)
-        elif kind == "ident" and _is_identifier(token):
-            found += _identifier_terms(token)
+        elif kind == "sign":
+            found.append(f"={token.casefold()}")
         elif kind == "ident":
-            found += [t for part in re.split(r"[-./:#@+]+", token) for t in _word_terms(part)]
+            found += _joined_terms(token)
         else:
             found += _word_terms(token)
     return found
@@ -102,7 +142,9 @@ def identifiers(text: str) -> frozenset[str]:
 
 
 def content_terms(text: str) -> frozenset[str]:
-    """Return the distinct terms that carry a topic: words, identifiers and pairs; single CJK characters only alone."""
+    """Return the distinct terms that carry a topic: words, identifiers and pairs; single CJK characters only
+    alone.
+    """
     found = terms(text)
     telling = {t for t in found if len(t) > 1 or t.isascii()}
     return frozenset(telling or found)

@@ -39,9 +39,7 @@ _NOTHING = frozenset({"", "null", "none", "nil", "undefined", "n/a"})
 _EXPECTED = "a date such as 2026-05-01 or a time such as 2026-05-01T10:00:00Z, years {} to {}"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_MIN = 100_000_000
-"""Smaller numbers (before March 1973) are years, days or counters that somebody sent by mistake, never epoch
-times.
-"""
+"""Smaller numbers (before March 1973) are years, days or counters sent by mistake, never epoch times."""
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 _PERIOD = re.compile(
@@ -49,6 +47,7 @@ _PERIOD = re.compile(
     r"(?:[-/.]?(?<=[-/.年])(?P<month>\d{1,2})月?"
     r"(?:[-/.]?(?<=[-/.月])(?P<day>\d{1,2})日?)?)?"
 )
+_DATE = re.compile(r"\d[\d/.年月-]*日?")
 _COMPACT = re.compile(r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)")
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2}):?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18}))?)?"
@@ -115,9 +114,8 @@ def parse_bound(value: object, *, parameter: str, end: bool, zone: tzinfo = UTC)
         zone: zone of values that do not name one.
 
     Raises:
-        BadArgument: ``parameter``, when it names no time or one outside :data:`BOUND_YEARS`; an empty value
-        too, so
-            that a broken option never turns into "no filter".
+        BadArgument: ``parameter``, when it names no time or one outside :data:`BOUND_YEARS`; an
+            empty value too, so that a broken option never turns into "no filter".
     """
     found = _read(value, zone)
     if found is None:
@@ -179,9 +177,7 @@ def _tidy(text: str) -> str:
 
 
 def _read(value: object, zone: tzinfo) -> tuple[datetime, datetime] | None:
-    """Return the first instant that ``value`` names and the first one after it, in UTC; ``None`` if it names
-    none.
-    """
+    """Return the first instant that ``value`` names and the first after it, in UTC; ``None`` if none."""
     try:
         if isinstance(value, datetime):
             moment = (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
@@ -227,13 +223,11 @@ def _read_text(text: str, zone: tzinfo) -> tuple[datetime, datetime] | None:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Split date and time of day at ``T``, a space, or 日."""
-    for mark in ("T", "t", " "):
-        date, found, clock = text.partition(mark)
-        if found:
-            return date, clock.strip()
-    date, found, clock = text.partition("日")
-    return date + found, clock
+    """Split date and time of day, which ``T``, a space or 日 keeps apart."""
+    date = _DATE.match(text)
+    if date is None:
+        return text, ""
+    return date[0], text[date.end() :].lstrip("Tt ")
 
 
 def _at(year: int, month: int, day_: int, clock: re.Match[str], zone: tzinfo) -> datetime:
@@ -249,9 +243,7 @@ def _at(year: int, month: int, day_: int, clock: re.Match[str], zone: tzinfo) ->
 
 
 def _epoch(whole: int, fraction: str) -> datetime:
-    """Seconds, milli-, micro- or nanoseconds since 1970, told apart by size (each range starts in March
-    1973).
-    """
+    """Seconds, milli-, micro- or nanoseconds since 1970, told apart by size (each from March 1973 on)."""
     for limit, digits in ((10**11, 0), (10**14, 3), (10**17, 6), (10**20, 9)):
         if whole < limit:
             micro = int(f"{whole}{fraction.ljust(6, '0')[:6]}") // 10**digits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadArgument, LongTermMemoryError, StorageFailed
 from ..logs import get_logger
-from ..models import Filters, Status
+from ..models import KEPT_STATUSES, Filters
 from ..scope import Scope
 from .reading import Rejected, Row, read_file, read_row
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["UploadReport", "delete_upload", "upload"]
 
 logger = get_logger(__name__)
-
-ALL_STATUSES = frozenset(Status) - {Status.DELETED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ async def delete_upload(service: MemoryService, document_id: str) -> bool:
     episodes = service.episodes(await service.collection())
     for key in keys:
         scope = Scope.of_user_key(key)
-        found = await episodes.select(key, Filters(statuses=ALL_STATUSES))
+        found = await episodes.select(key, Filters(statuses=KEPT_STATUSES))
         gone = await episodes.delete_many(scope, [e for e in found if e.document_id == document_id])
         await service.scrub(scope, gone)
     await service.host.storage.delete(_key(document_id))

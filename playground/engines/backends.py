@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from uuid import uuid4
 
 BACKENDS = ("chroma", "seekdb", "qdrant", "qdrant-edge", "pgvector", "milvus")
 """Names of the backends; each needs its packages (see requirements/dev.txt)."""
@@ -53,7 +52,7 @@ def open_backend(name: str, folder: Path, *, postgres: Postgres | None = None) -
     Args:
         name: one of :data:`BACKENDS`.
         folder: where it keeps its files; created if missing.
-        postgres: for ``pgvector``, a running server to make a database on; without it one is started.
+        postgres: for ``pgvector``, a running server to share; without it one is started and stopped.
 
     Raises:
         ValueError: for an unknown name.
@@ -142,12 +141,12 @@ def _chroma(app: Any, folder: Path) -> _Opened:
     from langbot.pkg.vector.vdbs.chroma import ChromaVectorDatabase
 
     database = ChromaVectorDatabase(app, base_path=str(folder))
+    client = database.client
 
     async def close() -> None:
         await database.close()
         # The host leaves the engine's threads and files open; a test run would pile them up.
-        with contextlib.suppress(AttributeError):
-            database.client._system.stop()
+        await asyncio.to_thread(client.close)
 
     return database, close
 
@@ -184,17 +183,13 @@ def _pgvector(app: Any, folder: Path, postgres: Postgres | None) -> _Opened:
     from langbot.pkg.vector.vdbs.pgvector_db import PgVectorDatabase
 
     server = postgres or Postgres()
-    name = f"engine_{uuid4().hex}"
-    server.execute(f"CREATE DATABASE {name}")
-    database = PgVectorDatabase(app, connection_string=server.address(name))
+    database = PgVectorDatabase(app, connection_string=server.address)
 
     async def close() -> None:
         await database.async_engine.dispose()
         database.engine.dispose()
         if postgres is None:
             await asyncio.to_thread(server.stop)
-        else:
-            await asyncio.to_thread(server.execute, f"DROP DATABASE {name} WITH (FORCE)")
 
     return database, close
 
@@ -226,18 +221,10 @@ class Postgres:
         self._folder = Path(tempfile.mkdtemp(prefix="ltm-pg-"))
         self._server: Any = get_server(self._folder, cleanup_mode="stop")
 
-    def address(self, database: str) -> str:
-        """Return the SQLAlchemy address of a database."""
-        return f"postgresql+psycopg://postgres:@/{database}?host={self._folder}"
-
-    def execute(self, statement: str) -> None:
-        """Run one statement on the maintenance database."""
-        import psycopg
-
-        with psycopg.connect(
-            host=str(self._folder), user="postgres", dbname="postgres", autocommit=True
-        ) as connection:
-            connection.execute(statement.encode())
+    @property
+    def address(self) -> str:
+        """The SQLAlchemy address of its database; knowledge bases are kept apart in one table."""
+        return f"postgresql+psycopg://postgres:@/postgres?host={self._folder}"
 
     def stop(self) -> None:
         """Stop the server and delete its files."""

@@ -11,7 +11,7 @@ import pytest
 
 from longterm_memory.langbot import LangBotHost
 from playground.engines import EngineApi, open_engine
-from tests.support.real_engines import ENGINES, NEEDS, Engine, SharedEngines
+from tests.support.real_engines import ENGINES, FLAVOURS, NEEDS, Engine, SharedEngines
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def shared_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedE
     shared.close()
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[*ENGINES, *(name for name in FLAVOURS if importlib.util.find_spec(NEEDS[name]))])
 async def engine(
     request: pytest.FixtureRequest, shared_engines: SharedEngines, tmp_path: Path
 ) -> AsyncIterator[Engine]:

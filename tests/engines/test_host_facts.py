@@ -12,6 +12,8 @@ from longterm_memory.ports import FileIds, RowFilter, RowIds, VectorRow
 from tests.support.real_engines import Engine
 from tests.support.rows import at_cosine, file_id, ids, row, row_id, rows
 
+pytestmark = pytest.mark.engine
+
 RICH = {"chroma", "seekdb", "qdrant"}
 """Backends that give back all metadata."""
 DISTANCES = {
@@ -135,7 +137,7 @@ async def test_what_comes_back(engine: Engine) -> None:
             k: written.metadata[k] for k in ("text", "file_id", "uuid")
         }
         others = {k: v for k, v in got.metadata.items() if not k.startswith("_langbot_")}
-        assert (others == written.metadata) == (engine.name in RICH)
+        assert (others == written.metadata) == (engine.kind in RICH)
         assert set(others) <= set(written.metadata)
     assert json.loads(got.metadata["text"])["name"] == "0"
 
@@ -156,7 +158,7 @@ async def test_distances_of_unit_vectors(engine: Engine) -> None:
     await engine.host.upsert(engine.collection, [row("a", str(c), at_cosine(c)) for c in cosines])
     answer = await found(engine, FileIds([file_id("a")]))
     assert [row.id for row in answer] == [row_id(f"a/{c}") for c in cosines]  # best first
-    expected = [DISTANCES[engine.name](c) for c in cosines]
+    expected = [DISTANCES[engine.kind](c) for c in cosines]
     assert [row.distance for row in answer] == pytest.approx(expected, abs=2e-3)
 
 

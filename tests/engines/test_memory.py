@@ -52,8 +52,8 @@ class Memory:
         return [hit.episode.content for hit in result.hits]
 
     async def rows(self, where: Scope = HERE) -> int:
-        pages = [await self.collection.records.page(where.user_key, v, 500, 0) for v in Visibility]
-        return sum(page.rows for page in pages)
+        records = self.collection.records
+        return sum([page.rows for v in Visibility async for page in records.pages(where.user_key, v)])
 
 
 @pytest.fixture
@@ -131,7 +131,9 @@ async def test_leftovers_of_a_crash_are_read_right_and_repaired(memory: Memory) 
     edited = record.changed(content="the rent is due on the 16th")
     from longterm_memory.records.envelope import encode
 
-    await memory.engine.host.upsert(memory.engine.collection, [encode(edited)])  # died before the old row went
+    await memory.engine.host.upsert(
+        memory.engine.collection, [encode(edited)]
+    )  # died before the old row went
     restarted = await Memory.start(memory.engine)
     assert (await restarted.ask("rent due")) == ["the rent is due on the 16th"]
     assert (await restarted.episodes.find(HERE, episode_id)).content == "the rent is due on the 16th"

@@ -55,14 +55,11 @@ def test_streamed_reply_arrives_in_growing_snapshots(host: Stage) -> None:
 
 
 def test_scripted_tool_call_reaches_the_plugin(host: Stage) -> None:
-    plugin = host.install("probe")
-    try:
-        bot = host.bot()
-        host.models.script(Rule("use it", calls=[Call("probe_tool", {"value": "v"})], reply="it said {tool}"))
-        assert "probed" in bot.say("driver-tool", "use it")
-        assert "probe_tool" in host.models.chats[-1].tools
-    finally:
-        host.api.uninstall(plugin)
+    host.install("probe")
+    bot = host.bot()
+    host.models.script(Rule("use it", calls=[Call("probe_tool", {"value": "v"})], reply="it said {tool}"))
+    assert "probed" in bot.say("driver-tool", "use it")
+    assert "probe_tool" in host.models.chats[-1].tools
 
 
 def test_agent_bound_bot_answers(host_411: Stage) -> None:

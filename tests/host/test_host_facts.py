@@ -32,7 +32,6 @@ def probed(host: Stage) -> Iterator[Probed]:
     host.models.script(Rule("use the tool", calls=[Call("probe_tool", {"value": "v"})], reply="{tool}"))
     yield Probed(host, host.bot(kbs=[kb]), kb, host.host.log_mark())
     host.api.delete_kb(kb)
-    host.api.uninstall(plugin)
 
 
 def test_who_speaks_in_a_group(probed: Probed) -> None:
@@ -105,24 +104,18 @@ def test_uploaded_document_lost_its_name(probed: Probed) -> None:
 
 
 def test_naive_retrieval_after_another_plugin_emptied_the_list(probed: Probed) -> None:
-    other = probed.stage.install("agentic_rag")
-    try:
-        probed.stage.models.script(
-            Rule("look", calls=[Call("query_knowledge", {"query": "q"})], reply="{tool}")
-        )
-        probed.bot.say("facts-rag", "look it up")
-        request = probed.stage.models.chats[0]
-        found = probed.stage.models.chats[-1].messages[-1]["content"]
-        answer = json.loads(found) if found.startswith("{") else json.loads(json.loads(found))
-        if probed.stage.host.generation >= (4, 11):
-            # The runner still retrieves by itself, while the tool no longer sees the knowledge base.
-            assert "probe sentence" in request.text()
-            assert answer == {"bases": [], "entries": [], "errors": []}
-        else:
-            assert "probe sentence" not in request.text()
-            assert answer["entries"] == ["probe sentence"]
-    finally:
-        probed.stage.api.uninstall(other)
+    stage = probed.stage
+    stage.install("agentic_rag")
+    bot = stage.bot(kbs=[probed.kb], plugins=stage.host.installed_plugins())
+    stage.models.script(Rule("look", calls=[Call("query_knowledge", {"query": "q"})], reply="{tool}"))
+    bot.say("facts-rag", "look it up")
+    found = json.loads(stage.models.chats[-1].messages[-1]["content"])
+    # 4.10 quotes what a tool returns once more.
+    answer = json.loads(found) if isinstance(found, str) else found
+    naive = "probe sentence" in stage.models.chats[0].text()
+    # 4.11: the runner still retrieves by itself, while the tool no longer sees the knowledge base.
+    assert naive == (stage.host.generation >= (4, 11))
+    assert bool(answer["entries"]) == (stage.host.generation < (4, 11)), answer
 
 
 def test_agent_bound_bot_reaches_the_engine_only(host_411: Stage) -> None:
@@ -143,4 +136,3 @@ def test_agent_bound_bot_reaches_the_engine_only(host_411: Stage) -> None:
         assert {note["settings"]["session_name"] for note in notes} == {"group_facts-a"}
     finally:
         host_411.api.delete_kb(kb)
-        host_411.api.uninstall(plugin)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from longterm_memory.collection import Collection
 from longterm_memory.episodes import EpisodeDraft, EpisodeStore
 from longterm_memory.ids import ALPHABET
@@ -19,7 +21,7 @@ from longterm_memory.records.vectors import Quantized, unit
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
 from playground.embedders import HashedWords
-from tests.support.strict_host import StrictHost
+from tests.support.strict_host import StrictHost, _Row
 
 __all__ = [
     "ALL",
@@ -112,6 +114,13 @@ class Core:
         """Put records into the store as another process would have, behind the back of the index."""
         await self.collection.prepare()
         await self.host.upsert(BASE, [encode(r) for r in records])
+
+    async def plant(self, records: list[Record]) -> None:
+        """Put very many records into the store; what the double would refuse is not noticed."""
+        await self.collection.prepare()
+        for sent in map(encode, records):
+            vector = np.asarray(sent.vector, dtype=np.float64)
+            self.api.rows[BASE][sent.id] = _Row(sent.id, vector, dict(sent.metadata), sent.document)
 
     @property
     def row_count(self) -> int:

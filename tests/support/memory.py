@@ -59,7 +59,9 @@ class Bot:
         await self.service.knowledge_base_created(KB, {"embedding_model_uuid": "m", **self.creation})
         return self
 
-    def turn(self, text: str = "", session: str = "group_77001", sender: str = "9001", **more: Any) -> LocalTurn:
+    def turn(
+        self, text: str = "", session: str = "group_77001", sender: str = "9001", **more: Any
+    ) -> LocalTurn:
         names = {"9001": "Mina", "9002": "Tao"}
         more.setdefault("kb", [KB])
         return LocalTurn(self.api, text, session=session, sender=sender, name=names.get(sender, ""), **more)
@@ -84,6 +86,8 @@ class Bot:
         return await run_command(self.service, turn, line, privilege=privilege)
 
 
-async def new_bot(*, config: dict[str, Any] | None = None, creation: dict[str, Any] | None = None, **host: Any) -> Bot:
+async def new_bot(
+    *, config: dict[str, Any] | None = None, creation: dict[str, Any] | None = None, **host: Any
+) -> Bot:
     """Return a bot with a knowledge base on a fresh strict double."""
     return await Bot(StrictHost(**host), config or {}, creation or {}).create()

@@ -10,6 +10,8 @@ from longterm_memory.langbot import LangBotHost
 from playground.engines import Backend, EngineApi, Postgres, open_backend
 
 ENGINES = ("chroma", "seekdb", "qdrant", "pgvector", "milvus")
+FLAVOURS = ("qdrant-edge",)
+"""Engines that are run where they happen to be installed."""
 NEEDS = {
     "chroma": "chromadb",
     "seekdb": "pyseekdb",
@@ -35,6 +37,11 @@ class Engine:
     api: EngineApi
     host: LangBotHost
     collection: str
+
+    @property
+    def kind(self) -> str:
+        """The backend without the flavour: ``qdrant`` for ``qdrant-edge`` too."""
+        return self.name.partition("-")[0]
 
 
 class SharedEngines:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -9,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longterm_memory.chat.command_line import CommandLine, parse
-from longterm_memory.chat.statuses import KEPT_STATUSES
 from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, VERBS, OptionKind, Place, Verb
 from longterm_memory.errors import BadArgument, LongTermMemoryError, NotFound
-from longterm_memory.models import Filters, Status
+from longterm_memory.models import KEPT_STATUSES, Filters, Status
 from longterm_memory.words import explain
 
 ALL = tuple(VERBS)
@@ -444,6 +445,15 @@ def test_every_row_of_the_tables_is_sound() -> None:
         assert bool(spec.choices) == (Place.CHOICE in spec.places)
     for option in OPTIONS.values():
         assert bool(option.example) == (option.kind is not OptionKind.FLAG)
+
+
+@pytest.mark.parametrize("piece", ['"x ', "'x “y ", "—a ", "[ ( ", "--", "\u200b", '--tag="', "word "])
+@pytest.mark.parametrize("verb", ["search", "delete", "show", "edit", "import l2"])
+def test_a_very_long_line_takes_no_long_time(verb: str, piece: str) -> None:
+    started = time.process_time()
+    with contextlib.suppress(LongTermMemoryError):
+        parse(f"memory {verb} {piece * 20_000}", available=ALL)
+    assert time.process_time() - started < 5, "quadratic: minutes"
 
 
 # ---------------------------------------------------------------- anything at all

@@ -75,7 +75,9 @@ async def test_a6_a_missing_bot_is_another_scope(bot: Bot) -> None:
 
 
 async def test_a7_without_a_sender_nothing_is_kept_for_a_speaker(bot: Bot) -> None:
-    answer = await bot.tool("update_profile", {"field": "traits", "action": "add", "value": "tall"}, GROUP, "")
+    answer = await bot.tool(
+        "update_profile", {"field": "traits", "action": "add", "value": "tall"}, GROUP, ""
+    )
     assert "who is speaking" in answer
     assert not [k for k in bot.api.values if k.endswith((":", ":None", "/", "/None"))]
 
@@ -84,7 +86,12 @@ async def test_a9_blank_speaker_filters_are_none_for_the_tool_and_errors_for_a_d
     await bot.remember("the house is blue")
     params = {"query": "house", "speaker_id": "", "speaker_name": "  "}
     assert "the house is blue" in await bot.tool("recall_memory", params)
-    for line in ('memory delete --speaker ""', 'memory delete --tag "  "', "memory delete", "memory delete --speaker"):
+    for line in (
+        'memory delete --speaker ""',
+        'memory delete --tag "  "',
+        "memory delete",
+        "memory delete --speaker",
+    ):
         await bot.command(line, GROUP, MINA)
     assert await everything(bot) == ["the house is blue"]
 
@@ -152,7 +159,9 @@ async def test_c1_forgotten_is_absent_everywhere(metric: str) -> None:
 
 async def test_c2_counts_are_ours_and_not_the_backends(bot: Bot) -> None:
     bot.api.faults.lie_counts = True
-    ids = [await bot.remember(f"work item {n} about topic {n}", tags=["work"] if n < 3 else []) for n in range(5)]
+    ids = [
+        await bot.remember(f"work item {n} about topic {n}", tags=["work"] if n < 3 else []) for n in range(5)
+    ]
     answer = await bot.command("memory delete --tag work", PRIVATE)
     assert "0" in answer or "No" in answer  # another conversation has none
     answer = await bot.command("memory delete --tag work", GROUP, MINA)
@@ -187,7 +196,10 @@ async def test_c3_an_id_is_accepted_as_it_was_shown(bot: Bot) -> None:
 @pytest.mark.parametrize("given", ["a1b2", "1", "0", "undefined", "episode_id", "k7m2*", "%"])
 async def test_c3_m3_what_is_no_id_is_not_found_and_shows_an_example(bot: Bot, given: str) -> None:
     await bot.remember("the tent is green")
-    for answer in (await bot.tool("forget", {"episode_id": given}), await bot.command(f"memory forget {given}")):
+    for answer in (
+        await bot.tool("forget", {"episode_id": given}),
+        await bot.command(f"memory forget {given}"),
+    ):
         assert answer.startswith("Not found"), answer
         assert "k7m29xqd" in answer
     assert await everything(bot) == ["the tent is green"]
@@ -236,7 +248,9 @@ async def test_d3_nearly_equal_facts_are_both_kept(bot: Bot, one: str, other: st
     assert other in prompt
 
 
-@pytest.mark.parametrize("tag", ["更正", "Correction", "correction ", "ｃorrection", "fact update", "FACT_UPDATE"])
+@pytest.mark.parametrize(
+    "tag", ["更正", "Correction", "correction ", "ｃorrection", "fact update", "FACT_UPDATE"]
+)
 async def test_e1_h3_a_correction_replaces_and_is_never_zero(bot: Bot, tag: str) -> None:
     await bot.remember("Mina loves cilantro")
     await bot.remember("Mina cannot stand cilantro", tags=[tag])

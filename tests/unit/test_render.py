@@ -11,13 +11,13 @@ import pytest
 from longterm_memory.chat import render, tool_replies
 from longterm_memory.chat.command_line import CommandLine, parse
 from longterm_memory.chat.ids import normalize_id
-from longterm_memory.chat.statuses import KEPT_STATUSES
 from longterm_memory.chat.tool_input import RememberInput
 from longterm_memory.chat.verbs import AVAILABLE, VERBS, Verb
 from longterm_memory.chat.voice import REPLY_MAX, Voice
 from longterm_memory.episodes import Forgotten, Remembered
 from longterm_memory.errors import BadArgument, NotFound, StorageFailed, StoreFailed
 from longterm_memory.models import (
+    KEPT_STATUSES,
     Episode,
     Filters,
     Hit,
@@ -215,6 +215,16 @@ def test_profile_of_nobody_and_a_damaged_one(voice: Voice) -> None:
     assert "Crew" in text
     assert "k1" in text
     assert voice.say("profile_nobody") in text
+
+
+@VOICES
+def test_profiles_that_cannot_be_read_are_named_and_nothing_is_made_up(voice: Voice) -> None:
+    both = (StorageFailed("profile_unreadable", key="k1"), StorageFailed("profile_unreadable", key="k2"))
+    text = render.profile(voice, ProfileView(None, None, both), group_actor())
+    assert text.splitlines() == [voice.explain(problem) for problem in both]
+    told = render.me(voice, GROUP, group_actor(), ProfileView(None, None, both[1:]), page([]))
+    assert "k2" in told
+    assert voice.say("profile_empty") not in told
 
 
 @VOICES
@@ -539,7 +549,7 @@ def test_recalled_nothing_says_why() -> None:
 @VOICES
 @pytest.mark.parametrize("target", ["session", "speaker"])
 def test_profile_changed_says_whose_profile(voice: Voice, target: str) -> None:
-    change = ProfileChange(Profile(), target, "no_match")
+    change = ProfileChange(Profile(), target, "no_match", {"field": "traits"})
     text = tool_replies.profile_changed(voice, change)
     assert voice.tell(f"profile_{target}") in text
     assert "\n" not in text

@@ -1,6 +1,6 @@
 // The form that opens a space by bot, session and isolation, whether or not anything is stored in it.
 import { ask } from "./api.js";
-import { byId } from "./dom.js";
+import { byId, el } from "./dom.js";
 
 /** Make the form work; `found` gets the space. */
 export function setUpDerive(found) {
@@ -25,6 +25,12 @@ export function setUpDerive(found) {
       button.disabled = false;
     }
   });
+}
+
+/** Offer the bots that are known as suggestions. */
+export function suggestBots(spaces) {
+  const bots = [...new Set(spaces.map((space) => space.bot_uuid).filter(Boolean))].sort();
+  byId("bots").replaceChildren(...bots.map((bot) => el("option", { value: bot })));
 }
 
 function complain(text) {

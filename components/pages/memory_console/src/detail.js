@@ -42,7 +42,7 @@ export function showSpace(space, { known, advanced, back, toggled }) {
         el(
           "div",
           {},
-          el("h2", { text: id }),
+          el("h2", { text: id, title: space.session_name }),
           el("p", { class: "hint", text: known ? kind : `${kind} · ${t("space.unknown")}` }),
         ),
       ),

@@ -9,7 +9,7 @@ const STEPS = [
 export function ago(iso) {
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
   if (Number.isNaN(seconds)) return "";
-  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
+  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   const [unit, size] = STEPS.find(([, length]) => Math.abs(seconds) >= length) || ["second", 1];
   return words.format(unit === "second" ? 0 : Math.trunc(seconds / size), unit);
 }

@@ -1,6 +1,6 @@
 // What the page shows when: loads the spaces, keeps the selection, redraws on theme and language changes.
 import { ask } from "./api.js";
-import { setUpDerive } from "./derive.js";
+import { setUpDerive, suggestBots } from "./derive.js";
 import { showSpace, showState } from "./detail.js";
 import { byId, drawIcons, el, icon } from "./dom.js";
 import { currentLanguage, setLanguage, t, translatePage } from "./i18n.js";
@@ -47,6 +47,7 @@ function take(answer, counted) {
     ...space,
     episodes: counted ? space.episodes : space.episodes ?? before.get(space.space_id)?.episodes ?? null,
   }));
+  suggestBots(spaces);
   Object.assign(state, { phase: "ready", failure: null, spaces, total: answer.total, knowledgeBase: answer.knowledge_base });
   if (state.current) state.current = spaces.find((space) => space.space_id === state.current.space_id) || state.current;
   draw();
@@ -129,7 +130,10 @@ function start({ language }) {
     clearTimeout(pause);
     pause = setTimeout(load, 250);
   });
-  setUpDerive(open);
+  setUpDerive((space) => {
+    state.advanced = true; // the keys are what was asked for
+    open(space);
+  });
   load();
 }
 

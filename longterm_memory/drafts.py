@@ -1,0 +1,118 @@
+"""What somebody wants remembered, checked before anything is embedded or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from .errors import BadArgument
+from .models import CONTENT_MAX, IMPORTANCE_DEFAULT, Episode
+from .scope import Speaker
+from .text.fold import same_text, well_formed
+from .text.secrets import find_secret
+
+__all__ = ["TAGS_CHARS_MAX", "TAGS_MAX", "EpisodeDraft", "KnownEpisodes", "checked_content"]
+
+TAGS_MAX = 50
+"""Most tags of one memory."""
+TAGS_CHARS_MAX = 2_000
+"""Most characters of all its tags together; more would not fit beside the longest content."""
+_NAME_MAX = 200
+_ID_MAX = 500
+
+
+def checked_content(content: str) -> str:
+    """Return content that may be stored, without space at its ends.
+
+    Raises:
+        BadArgument: ``content_empty``, ``content_too_long`` or ``content_secret``.
+    """
+    text = well_formed(content).strip()
+    if not text:
+        raise BadArgument("content_empty")
+    if len(text) > CONTENT_MAX:
+        raise BadArgument("content_too_long", length=len(text), limit=CONTENT_MAX)
+    kind = find_secret(text)
+    if kind:
+        raise BadArgument("content_secret", kind=kind)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeDraft:
+    """What somebody wants remembered.
+
+    Attributes:
+        content: text as given, at most ``CONTENT_MAX`` characters.
+        tags: free labels; some mark a correction (:mod:`longterm_memory.text.corrections`).
+        importance: 1..5.
+        timestamp: when it happened; ``None`` = now.
+        source: who brought it (``agent``, ``import``…).
+        sender: whose memory it is; a name beyond 200 characters is cut.
+        id: wanted episode id (imports of our own exports); ``""`` = a new one.
+        imported_id: id it had elsewhere.
+        document_id: upload that brought it.
+
+    Raises:
+        BadArgument: ``parameter`` when there are too many or too long tags, or an id is too long.
+    """
+
+    content: str
+    tags: tuple[str, ...] = ()
+    importance: int = IMPORTANCE_DEFAULT
+    timestamp: datetime | None = None
+    source: str = "agent"
+    sender: Speaker = field(default_factory=Speaker)
+    id: str = ""
+    imported_id: str = ""
+    document_id: str = ""
+
+    def __post_init__(self) -> None:
+        tags = tuple(well_formed(tag) for tag in self.tags)
+        if len(tags) > TAGS_MAX or sum(map(len, tags)) > TAGS_CHARS_MAX:
+            expected = f"expected at most {TAGS_MAX} tags of {TAGS_CHARS_MAX} characters together"
+            raise BadArgument("parameter", parameter="tags", expected=expected)
+        for name, value in (
+            ("sender_id", self.sender.id),
+            ("id", self.imported_id),
+            ("document_id", self.document_id),
+        ):
+            if len(value) > _ID_MAX:
+                expected = f"expected at most {_ID_MAX} characters"
+                raise BadArgument("parameter", parameter=name, expected=expected)
+        object.__setattr__(self, "tags", tags)
+        object.__setattr__(self, "source", well_formed(self.source)[:_NAME_MAX])
+        object.__setattr__(self, "imported_id", well_formed(self.imported_id))
+        object.__setattr__(self, "document_id", well_formed(self.document_id))
+        sender = Speaker(well_formed(self.sender.id), well_formed(self.sender.name)[:_NAME_MAX])
+        object.__setattr__(self, "sender", sender)
+
+
+class KnownEpisodes:
+    """What a scope already holds, so that an import adds nothing twice."""
+
+    def __init__(self, episodes: Iterable[Episode]) -> None:
+        self._ids: set[str] = set()
+        self._imported: set[str] = set()
+        self._said: set[tuple[str, str]] = set()
+        for e in episodes:
+            self._ids.add(e.id)
+            self._said.add((same_text(e.content), e.sender_id))
+            if e.imported_episode_id:
+                self._imported.add(e.imported_episode_id)
+
+    def add(self, draft: EpisodeDraft) -> bool:
+        """Note a draft; ``False`` when it is there already."""
+        said = (same_text(draft.content), draft.sender.id)
+        known = (
+            said in self._said
+            or (bool(draft.id) and draft.id in self._ids)
+            or (bool(draft.imported_id) and draft.imported_id in self._imported)
+        )
+        self._said.add(said)
+        if draft.id:
+            self._ids.add(draft.id)
+        if draft.imported_id:
+            self._imported.add(draft.imported_id)
+        return not known

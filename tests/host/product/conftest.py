@@ -1,0 +1,33 @@
+"""The built package, installed once per host and shared by the session; every test talks in conversations of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from playground.stage import Stage
+from tests.support.talk import MemoryHost
+
+
+@pytest.fixture(scope="session")
+def installed() -> dict[str, MemoryHost]:
+    """The product by host version, for those hosts that have it by now."""
+    return {}
+
+
+@pytest.fixture
+def memory(host: Stage, installed: dict[str, MemoryHost]) -> MemoryHost:
+    """The product on each supported host in turn."""
+    return _on(host, installed)
+
+
+@pytest.fixture
+def memory_411(host_411: Stage, installed: dict[str, MemoryHost]) -> MemoryHost:
+    """The product on LangBot 4.11.2."""
+    return _on(host_411, installed)
+
+
+def _on(stage: Stage, installed: dict[str, MemoryHost]) -> MemoryHost:
+    version = stage.host.version
+    if version not in installed:
+        installed[version] = MemoryHost.installed(stage)
+    return installed[version]

@@ -41,8 +41,6 @@ def rows(values: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
 async def run(only: list[str], folder: Path, backend: str, recalls: int) -> dict[str, Any]:
     """Run the chosen parts in empty folders below ``folder``."""
     report: dict[str, Any] = {"versions": versions(), "backend": backend}
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     if "cost" in only:
         report["cost"] = await cost.measure(folder / "cost", backend)
     if "isolation" in only:
@@ -66,7 +64,10 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    report = asyncio.run(run(only, Path("build/bench"), given.backend, given.recalls))
+    folder = Path("build/bench")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    report = asyncio.run(run(only, folder, given.backend, given.recalls))
     given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
     for name, value in rows(report):

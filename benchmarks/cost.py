@@ -28,17 +28,38 @@ _SCOPE = Scope.of_session("group_77001", bot_uuid="b-01")
 _MINA = Speaker("9001", "Mina")
 _ROUNDS = 40
 
-_WHO = "Mina Tao Lan Bo Ines Omar Ruth Kenji Aylin Pavel".split()
-_DID = "booked bought cancelled discussed fixed forgot lost painted planned visited".split()
+_WHO = ("Mina", "Tao", "Lan", "Bo", "Ines", "Omar", "Ruth", "Kenji", "Aylin", "Pavel")
+_DID = (
+    "booked",
+    "bought",
+    "cancelled",
+    "discussed",
+    "fixed",
+    "forgot",
+    "lost",
+    "painted",
+    "planned",
+    "visited",
+)
 _WHAT = (
-    "the ferry tickets|a red bicycle|the dentist appointment|the release notes|the kitchen shelf|a surprise party|"
-    "the vegetable garden|an old radio|the harbour museum|the quarterly report|a tent for the trip|the piano lesson"
-).split("|")
+    "the ferry tickets",
+    "a red bicycle",
+    "the dentist appointment",
+    "the release notes",
+    "the kitchen shelf",
+    "a surprise party",
+    "the vegetable garden",
+    "an old radio",
+    "the harbour museum",
+    "the quarterly report",
+    "a tent for the trip",
+    "the piano lesson",
+)
 
 
 def sentences(count: int, seed: int = 1) -> list[str]:
     """Return distinct sentences of everyday length."""
-    pick = random.Random(seed)  # noqa: S311 - reproducible texts, nothing secret
+    pick = random.Random(seed)
     return [
         f"{pick.choice(_WHO)} {pick.choice(_DID)} {pick.choice(_WHAT)} with {pick.choice(_WHO)} on day {n}"
         f" because {pick.choice(_WHO)} asked about {pick.choice(_WHAT)}."

@@ -59,7 +59,7 @@ async def measure(folder: Path, recalls: int = 100_000, backend: str = "chroma")
 
 async def probe(world: World, recalls: int) -> dict[str, Any]:
     """Fill every scope with the same texts, then ask at random; counts records of other scopes that came back."""
-    pick = random.Random(7)  # noqa: S311 - reproducible, nothing secret
+    pick = random.Random(7)
     collection = await world.service.collection()
     episodes, recaller = world.service.episodes(collection), world.service.recaller(collection)
     ids: dict[str, str] = {}

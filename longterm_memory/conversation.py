@@ -1,7 +1,7 @@
 """The conversation of one message: who speaks where, and whether the memory is attached to its pipeline.
 
-Everything comes from the host's query variables. The speaker is the variable ``sender_id``; the session object of the
-host keeps the *first* speaker of a group for ever.
+Everything comes from the host's query variables. The speaker is the variable ``sender_id``; the session
+object of the host keeps the *first* speaker of a group for ever.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ KNOWLEDGE_BASES_VARIABLE = "_knowledge_base_uuids"
 """Query variable of the host with the knowledge bases of the pipeline."""
 
 ATTACHED_VARIABLE = "_ltm_attached"
-"""Set by our listener before anybody changes the variable above, for tools and commands of the same message."""
+"""Set by our listener before anybody changes the variable above, for tools and commands of the same
+message.
+"""
 
 
 class Attachment(StrEnum):
@@ -87,7 +89,9 @@ class Conversation:
             bot_uuid=clean_id(bot_uuid),
             launcher_type=kind,
             launcher_id=ident,
-            speaker=Speaker(clean_id(variables.get("sender_id")), well_formed(name) if isinstance(name, str) else ""),
+            speaker=Speaker(
+                clean_id(variables.get("sender_id")), well_formed(name) if isinstance(name, str) else ""
+            ),
             query_id=query_id,
             text=well_formed(text) if isinstance(text, str) else "",
             knowledge_bases=tuple(str(k) for k in listed) if isinstance(listed, (list, tuple)) else None,

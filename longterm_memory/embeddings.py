@@ -2,8 +2,12 @@
 
 Every answer is checked (one finite, non-zero vector per text, the dimension of the store). After two failures
 in a row, or one call that hung until its deadline, nothing is asked for 60 seconds; then one call is let
-through as a trial. Once a minute the canary sentence rides along in the same call, so a model that was
-swapped under the same name is noticed before its vectors mix with the old ones.
+through as a trial. A hang says only that the service needs longer than its caller had: whoever has much more
+time is let through all the same, and an answer that comes late ends the pause (the first call after a start
+makes many services load their model).
+
+With vectors that get stored, and else once a minute, the canary sentence rides along in the same call, so a
+model that was swapped under the same name is noticed before its vectors mix with the old ones.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ BREAK_SECONDS = 60.0
 FAILURES_TO_BREAK = 2
 _PATIENCE = 0.5
 """Share of its time after which a call that is cancelled counts as hung."""
+MORE_PATIENT = 3.0
+"""How many times as long as the one that hung a caller must be willing to wait to be let through."""
 CANARY_SECONDS = 60.0
 """How long a verified model is believed."""
 
@@ -38,6 +44,7 @@ class Breaker:
         self._clock = clock
         self._failures = 0
         self._open_until = 0.0
+        self._hung_after = 0.0
         self._trial = False
 
     def seconds_left(self) -> float:
@@ -47,25 +54,35 @@ class Breaker:
             return left
         return 1.0 if self._trial else 0.0
 
-    def enter(self) -> None:
+    def enter(self, patience: float = 0.0) -> None:
         """Ask for permission to call.
+
+        Args:
+            patience: seconds that the caller will wait.
 
         Raises:
             EmbeddingFailed: ``embedding_pause`` while the breaker is open or a trial is on its way.
         """
         left = self.seconds_left()
         if left > 0:
+            if 0 < self._hung_after * MORE_PATIENT <= patience:
+                return
             raise EmbeddingFailed("embedding_pause", seconds=max(1, round(left)))
         self._trial = self._failures >= FAILURES_TO_BREAK
 
     def succeeded(self) -> None:
         """Close the breaker."""
-        self._failures, self._open_until, self._trial = 0, 0.0, False
+        self._failures, self._open_until, self._hung_after, self._trial = 0, 0.0, 0.0, False
 
-    def failed(self, *, hung: bool = False) -> None:
-        """Count a failure; a hang counts as enough of them, so that the next turn does not wait again."""
+    def failed(self, *, hung_after: float = 0.0) -> None:
+        """Count a failure; a hang counts as enough of them, so that the next turn does not wait again.
+
+        Args:
+            hung_after: seconds that the caller waited in vain, 0 for an error.
+        """
         self._trial = False
-        self._failures += FAILURES_TO_BREAK if hung else 1
+        self._failures += FAILURES_TO_BREAK if hung_after else 1
+        self._hung_after = max(hung_after, self._hung_after) if hung_after else 0.0
         if self._failures >= FAILURES_TO_BREAK:
             self._open_until = self._clock() + BREAK_SECONDS
 
@@ -102,37 +119,44 @@ class Embeddings:
         self,
         texts: Sequence[str],
         *,
-        timeout: float = 45.0,  # noqa: ASYNC109 - running into it counts as a hang
+        timeout: float = 20.0,  # noqa: ASYNC109 - running into it counts as a hang
+        stored: bool = False,
     ) -> list[Vector]:
         """Return one unit vector per text, in one call to the service.
 
         Args:
             texts: at least one, not blank.
             timeout: seconds to wait; a longer wait counts as a hang.
+            stored: whether the vectors will be written; the model is then checked in the same call every
+                time.
 
         Raises:
             EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_unusable`` or
                 ``model_changed``.
         """
-        self.breaker.enter()
+        self.breaker.enter(timeout)
         started = self._clock()
-        watch = self.calibration is not None and self._clock() >= self._verified_until
+        watch = self.calibration is not None and (stored or self._clock() >= self._verified_until)
         asked = [*texts, CANARY] if watch else list(texts)
+        call = asyncio.ensure_future(self._embedder.embed(self.model, asked))
         try:
-            vectors = self._checked(await self._ask(asked, timeout), len(asked))
-        except EmbeddingFailed as exc:
-            self.breaker.failed(hung=isinstance(exc.__cause__, TimeoutError))
-            raise
+            done, _ = await asyncio.wait({call}, timeout=timeout)
+            if not done:
+                self._run_on(call, timeout)
+                raise EmbeddingFailed("embedding_down")
+            vectors = self._checked(call.result(), len(asked))
         except asyncio.CancelledError:
             # Whoever cancels late in the call had a deadline of its own: for the next one that is a hang like
             # any other.
             if self._clock() - started >= timeout * _PATIENCE:
-                self.breaker.failed(hung=True)
+                self._run_on(call, timeout)
             else:
+                call.cancel()
                 self.breaker.abandoned()
             raise
         except BaseException:
-            self.breaker.failed()
+            if call.done():
+                self.breaker.failed()
             raise
         self.breaker.succeeded()
         self._check_model(vectors, watch)
@@ -142,11 +166,15 @@ class Embeddings:
         """Have the next call check the model again."""
         self._verified_until = float("-inf")
 
-    async def _ask(self, texts: list[str], seconds: float) -> list[list[float]]:
-        try:
-            return await asyncio.wait_for(self._embedder.embed(self.model, texts), seconds)
-        except TimeoutError as exc:
-            raise EmbeddingFailed("embedding_down") from exc
+    def _run_on(self, call: asyncio.Future[list[list[float]]], waited: float) -> None:
+        """Note a hang, but let the call run on: its answer, however late, tells that the service works again."""
+        self.breaker.failed(hung_after=waited)
+
+        def answered(late: asyncio.Future[list[list[float]]]) -> None:
+            if not late.cancelled() and late.exception() is None:
+                self.breaker.succeeded()
+
+        call.add_done_callback(answered)
 
     @staticmethod
     def _checked(answer: object, wanted: int) -> list[Vector]:
@@ -167,11 +195,12 @@ class Embeddings:
             return
         dimension = int(vectors[0].shape[0])
         if dimension != known.dimension:
-            self.forget_verification()
-            raise EmbeddingFailed(
-                "model_changed", detail=f"dimension {known.dimension} before, {dimension} now"
-            )
-        if watched and not known.same_model(vectors[-1]):
-            raise EmbeddingFailed("model_changed", detail="same dimension, other vectors")
-        if watched:
-            self._verified_until = self._clock() + CANARY_SECONDS
+            changed = f"dimension {known.dimension} before, {dimension} now"
+        elif watched and not known.same_model(vectors[-1]):
+            changed = "same dimension, other vectors"
+        else:
+            if watched:
+                self._verified_until = self._clock() + CANARY_SECONDS
+            return
+        self.forget_verification()
+        raise EmbeddingFailed("model_changed", detail=changed)

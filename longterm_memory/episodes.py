@@ -31,9 +31,11 @@ __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Remembered", "checked_c
 
 logger = get_logger(__name__)
 
-_WRITE_ROWS = 200
-"""Rows of one import batch: embedded, written and read back together."""
-_WRITE_SECONDS = 120.0
+_WRITE_ROWS = 499
+"""Rows of one import batch: embedded (five calls of 100 texts with the canary), written and read back
+together.
+"""
+_WRITE_SECONDS = 300.0
 """Seconds to wait for the embeddings of a batch: the host itself gives up on 100 texts after 60."""
 _RETRY_SECONDS = 1.0
 """Pause before a batch whose embedding failed is tried once more."""
@@ -109,7 +111,7 @@ class EpisodeStore:
         content = checked_content(draft.content)
         await self._collection.prepare()
         vectors, _ = await asyncio.gather(
-            self._collection.embeddings.embed([content]),
+            self._collection.embeddings.embed([content], stored=True),
             self._recaller.warm(scope.user_key, seconds=_WARM_SECONDS),
         )
         async with self._collection.lock(scope.user_key):
@@ -266,13 +268,13 @@ class EpisodeStore:
     async def _embedded(self, texts: list[str]) -> list[Vector]:
         embeddings = self._collection.embeddings
         try:
-            return await embeddings.embed(texts, timeout=_WRITE_SECONDS)
+            return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
         except EmbeddingFailed as exc:
             if exc.reason != "embedding_down":
                 raise
         # A rate limit, say. A second failure opens the breaker, which ends the import.
         await asyncio.sleep(_RETRY_SECONDS)
-        return await embeddings.embed(texts, timeout=_WRITE_SECONDS)
+        return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
 
     async def _add(
         self, user_key: str, batch: Sequence[tuple[Scope, EpisodeDraft]], vectors: Sequence[Vector]

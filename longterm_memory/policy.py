@@ -200,7 +200,8 @@ def sees(actor: Actor, scope: Scope, episode: Episode) -> bool:
     """Whether a command or the console may show, export or change that episode here.
 
     False only under ``bot`` isolation, for records of other conversations (and for records that do not say where
-    they were said) when the actor is no memory admin. Lists, exports and bulk deletes leave out what this refuses. The scope itself is checked before, by the record layer.
+    they were said) when the actor is no memory admin. Lists, exports and bulk deletes leave out what this refuses.
+    The scope itself is checked before, by the record layer.
     """
     if actor.via == "console" or not scope.shared or episode.session_name == scope.session_name:
         return True

@@ -81,7 +81,7 @@ async def _retrieved(service: MemoryService, query: str, given: Mapping[str, Any
         given.get("session_name"), bot_uuid=given.get("bot_uuid"), isolation=settings.isolation
     )
     sender = clean_id(given.get("sender_id"))
-    note = service.turns.current(scope, Speaker(sender))
+    note = service.turns.current(scope, Speaker(sender)) or _anonymous_turn(service, scope)
     agent = note is None or not note.query_id
     if agent and scope.launcher_type != "person" and sender == scope.launcher_id:
         # Agent-bound bots fall back to the launcher as sender: in a group that is nobody.
@@ -107,6 +107,12 @@ async def _retrieved(service: MemoryService, query: str, given: Mapping[str, Any
         # A runner keeps the texts alone, so the first one explains all of them.
         entries.append(_entry(hit, line if place else f"{episode_legend(settings.zone, now)}\n{line}"))
     return Retrieval(tuple(entries))
+
+
+def _anonymous_turn(service: MemoryService, scope: Scope) -> TurnNote | None:
+    """Return the turn whose listener was not told who speaks, though the runner may be."""
+    note = service.turns.current(scope, Speaker())
+    return note if note is not None and note.query_id else None
 
 
 async def _profile_once(

@@ -176,7 +176,11 @@ class ScopedMemory:
         return await episodes.remember(self.scope, draft)
 
     async def recall(
-        self, query: RecallQuery, *, fill: Fill = Fill.ALL, timeout: float = 25.0
+        self,
+        query: RecallQuery,
+        *,
+        fill: Fill = Fill.ALL,
+        timeout: float = 25.0,  # noqa: ASYNC109 - shared out over several calls
     ) -> RecallResult:
         """Return what answers the question, best first.
 

@@ -8,8 +8,8 @@ from typing import Any
 from langbot_plugin.api.definition.components.common.event_listener import EventListener
 from langbot_plugin.api.entities import events
 from langbot_plugin.api.entities.builtin.provider.message import Message
-from longterm_memory.injection.blocks import PROFILE_TITLES
 
+from longterm_memory.injection.blocks import is_block
 from longterm_memory.langbot.turn import LangBotTurn
 from longterm_memory.logs import get_logger
 
@@ -31,8 +31,9 @@ class MemoryInjector(EventListener):
         """Append the blocks to ``default_prompt``, the part of the event that reaches the model on every host."""
         try:
             prompt = context.event.default_prompt
-            if any(_text(message).startswith(PROFILE_TITLES) for message in prompt):
-                return
+            # The host makes a new conversation out of a prompt that holds our blocks when its pipeline is saved while
+            # a turn runs; from then on somebody's old blocks come in with every message. The same when we hear twice.
+            prompt[:] = [message for message in prompt if not is_block(_text(message))]
             injection = await asyncio.wait_for(
                 self.plugin.memory().injector.prepare(LangBotTurn(context)),  # type: ignore[attr-defined]
                 _WHOLE_SECONDS,

@@ -15,7 +15,9 @@ _RECORD = re.compile(
     rf"{re.escape(OPEN)}.*?{re.escape(CLOSE)}(?:[ ]\(first[ ]\d+[ ]of[ ]\d+[ ]characters\))?",
     re.DOTALL,
 )
-_OURS = re.compile(r"^(?:## (?:Long-term memory|Recalled memories|Memory \(data)|Past records: data,).*$", re.MULTILINE)
+_OURS = re.compile(
+    r"^(?:## (?:Long-term memory|Recalled memories|Memory \(data)|Past records: data,).*$", re.MULTILINE
+)
 
 
 def without_blocks(text: str) -> str:

@@ -50,37 +50,32 @@ class Calibration:
     """Reference vectors of one embedding model.
 
     Attributes:
-        codes: int8 codes, shape (sentences, dimension).
-        scales: one scale per sentence.
+        vectors: unit vectors of the sentences as they were stored, shape (sentences, dimension).
         mean: mean cosine of two unrelated sentences.
         spread: standard deviation of that cosine.
     """
 
-    codes: NDArray[np.int8]
-    scales: NDArray[np.float32]
+    vectors: NDArray[np.float32]
     mean: float
     spread: float
 
     @classmethod
     def of(cls, vectors: Sequence[Vector]) -> Calibration:
         """Measure a model from its unit vectors of :data:`SENTENCES`, in order."""
-        quantized = [Quantized.of(v) for v in vectors]
-        codes = np.stack([q.codes for q in quantized])
-        scales = np.array([q.scale for q in quantized], dtype=np.float32)
-        matrix = codes.astype(np.float32) * scales[:, None]
-        cosines = (matrix @ matrix.T)[np.triu_indices(len(quantized), 1)]
-        return cls(codes, scales, float(cosines.mean()), float(cosines.std()))
+        matrix = np.stack([Quantized.of(v).vector() for v in vectors])
+        cosines = (matrix @ matrix.T)[np.triu_indices(len(matrix), 1)]
+        return cls(matrix, float(cosines.mean()), float(cosines.std()))
 
     @property
     def dimension(self) -> int:
         """Dimension of the model's vectors."""
-        return int(self.codes.shape[1])
+        return int(self.vectors.shape[1])
 
     def same_model(self, canary: Vector) -> bool:
         """Whether a fresh unit vector of :data:`CANARY` comes from the measured model."""
         if canary.shape != (self.dimension,):
             return False
-        return float(self.codes[0].astype(np.float32) @ canary) * float(self.scales[0]) >= _SAME_MODEL
+        return float(self.vectors[0] @ canary) >= _SAME_MODEL
 
     @property
     def floor(self) -> float:
@@ -99,7 +94,7 @@ class Calibration:
         The floor, or the query's own closeness to unrelated sentences when that is higher (a short or vague
         question is close to everything).
         """
-        own = np.sort((self.codes.astype(np.float32) @ query) * self.scales)[-3:].mean()
+        own = np.sort(self.vectors @ query)[-3:].mean()
         return min(max(self.floor, float(own)), _FLOOR_MAX)
 
     def dump(self) -> dict[str, Any]:
@@ -107,10 +102,7 @@ class Calibration:
         return {
             "mean": self.mean,
             "spread": self.spread,
-            "vectors": [
-                Quantized(codes, float(scale)).encode()
-                for codes, scale in zip(self.codes, self.scales, strict=True)
-            ],
+            "vectors": [Quantized.of(v).encode() for v in self.vectors],
         }
 
     @classmethod
@@ -120,13 +112,8 @@ class Calibration:
         Raises:
             KeyError, TypeError, ValueError: not such data.
         """
-        quantized = [Quantized.decode(str(codes)) for codes in data["vectors"]]
-        return cls(
-            np.stack([q.codes for q in quantized]),
-            np.array([q.scale for q in quantized], dtype=np.float32),
-            _finite(data["mean"]),
-            _finite(data["spread"]),
-        )
+        vectors = [Quantized.decode(str(codes)).vector() for codes in data["vectors"]]
+        return cls(np.stack(vectors), _finite(data["mean"]), _finite(data["spread"]))
 
 
 def _finite(value: object) -> float:

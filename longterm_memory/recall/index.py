@@ -30,7 +30,7 @@ and than an engine's vector index lags behind its deletes.
 """
 _FIRST = 64
 """Rows that the arrays of a new index have room for."""
-_COLUMNS = ("_alive", "_time", "_importance", "_scale", "_codes")
+_COLUMNS = ("_alive", "_time", "_importance", "_codes")
 """Attributes that hold one row per slot."""
 
 
@@ -73,7 +73,6 @@ class ScopeIndex:
         self._alive = np.zeros(_FIRST, dtype=bool)
         self._time = np.zeros(_FIRST, dtype=np.float64)
         self._importance = np.zeros(_FIRST, dtype=np.float32)
-        self._scale = np.zeros(_FIRST, dtype=np.float32)
         self._codes: NDArray[np.int8] = np.zeros((_FIRST, 0), dtype=np.int8)
 
     def __len__(self) -> int:
@@ -113,7 +112,7 @@ class ScopeIndex:
         self._alive[slot], self._time[slot] = True, record.episode.timestamp.timestamp()
         self._importance[slot] = record.episode.importance
         if record.vector.dimension == self._codes.shape[1]:
-            self._codes[slot], self._scale[slot] = record.vector.codes, record.vector.scale
+            self._codes[slot] = record.vector.codes
         self._claim(record)
         if record.episode.sender_name:
             self._names[_named(record)] += 1
@@ -306,7 +305,9 @@ class ScopeIndex:
         if not slots.size or self._codes.shape[1:] != query.shape:
             return np.zeros(len(slots), dtype=np.float32)
         rows = self._codes[slots].astype(np.float32)
-        return ((rows @ query) * self._scale[slots]).astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        cosines: Scores = (rows @ query) / np.maximum(lengths, 1.0)
+        return cosines
 
     def times(self, slots: Slots) -> NDArray[np.float64]:
         """Return the timestamps (epoch seconds) of slots."""

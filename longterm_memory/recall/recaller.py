@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from enum import Enum
 from time import monotonic, time
 from typing import ClassVar
@@ -105,7 +106,10 @@ class Recaller:
             left = max(0.05, deadline - self._clock())
             vector = (await self._collection.embeddings.embed([query.text], timeout=left))[0]
         if fill is Fill.ALL:
-            await filling
+            try:
+                await asyncio.wait({filling}, timeout=max(0.0, deadline - self._clock()))
+            finally:
+                filling.cancel()
         return await self._search(user_key, query, settings, index, vector, fill)
 
     async def loaded(
@@ -245,24 +249,22 @@ class Recaller:
     ) -> None:
         if fill is Fill.PAGE and index.filling.locked():
             return
-        while not index.complete and self._clock() < deadline and len(index) < INDEX_ROWS_MAX:
-            async with index.filling:
-                if index.complete:
-                    return
-                try:
-                    await self._read_page(user_key, index)
-                except Exception:
-                    if strict:
-                        raise
-                    # The search itself will tell whoever asked; the index only stays cold.
-                    logger.warning("index page failed: rows=%d", len(index))
-                    return
-            if fill is Fill.PAGE:
+        async with index.filling:
+            if index.complete:
                 return
-
-    async def _read_page(self, user_key: str, index: ScopeIndex) -> None:
-        records = self._collection.records
-        if index.cursor is None:
-            index.cursor = records.cursor(user_key, Visibility.RECALLED)
-        page = await records.next_page(index.cursor, index.rows)
-        index.read(page.records)
+            records = self._collection.records
+            cursor = index.cursor = index.cursor or records.cursor(user_key, Visibility.RECALLED)
+            try:
+                if fill is Fill.PAGE:
+                    index.read((await records.next_page(cursor, index.rows)).records)
+                    return
+                async with aclosing(records.pages(cursor, index.rows)) as pages:
+                    async for page in pages:
+                        index.read(page.records)
+                        if self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX:
+                            return
+            except Exception:
+                if strict:
+                    raise
+                # The search itself will tell whoever asked; the index only stays cold.
+                logger.warning("index page failed: rows=%d", len(index))

@@ -14,10 +14,19 @@ from ..errors import StoreFailed
 from ..ports import FileIds
 from .keys import SHARDS, Visibility, file_ids
 
-__all__ = ["PAGEABLE", "Cursor"]
+__all__ = ["PAGEABLE", "Cursor", "Place"]
 
 PAGEABLE = 16_000
 """Milvus and SeekDB page no further than row 16 384 of one filter; beyond, the shards are read one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a cursor stood, and how many rows had been deleted by then."""
+
+    shard: int | None
+    offset: int
+    removed: int
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -40,6 +49,8 @@ class Cursor:
     done: bool = False
     _pending: int = field(default=0, repr=False)
     """Rows whose deletion is on its way."""
+    _removed: int = field(default=0, repr=False)
+    """Rows whose deletion was ever announced."""
     _disturbed: bool = field(default=False, repr=False)
     """Whether a deletion began while the page on its way was read."""
     _late: int = field(default=0, repr=False)
@@ -84,10 +95,21 @@ class Cursor:
         else:
             self.shard, self.offset = self.shard + 1, 0
 
+    @property
+    def place(self) -> Place:
+        """Where it stands, for :meth:`back_to`."""
+        return Place(self.shard, self.offset, self._removed)
+
+    def back_to(self, place: Place) -> None:
+        """Stand again where it stood, less what was deleted since."""
+        self.shard, self.done = place.shard, False
+        self.offset = max(0, place.offset - (self._removed - place.removed))
+
     def removing(self, rows: int) -> None:
         """Hear that up to so many rows of the scope are about to be deleted."""
         self.offset = max(0, self.offset - rows)
         self._pending += rows
+        self._removed += rows
         self._disturbed = True
 
     def removed(self, rows: int) -> None:

@@ -9,20 +9,21 @@ them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TypeVar
 from weakref import WeakSet
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import FileIds, RowFilter, RowIds, VectorRow, VectorStore
+from ..ports import FileIds, RowFilter, RowIds, VectorRecord, VectorStore
 from .envelope import Record, decode, encode
 from .keys import Visibility, file_ids, row_ids
 from .paging import Cursor
+from .rows import RowReader, Rows, StoreHealth
 from .vectors import Vector
 
-__all__ = ["PAGE_ROWS", "Answer", "RecordStore", "StoreHealth", "latest"]
+__all__ = ["PAGE_ROWS", "Answer", "RecordStore", "latest"]
 
 logger = get_logger(__name__)
 
@@ -33,20 +34,7 @@ _READ_BACK = 500
 """Row ids asked for in one listing."""
 _FEW = 40
 """Up to so many episodes are looked up by their row ids; for more it is cheaper to page through the scope."""
-_TRIES = 3
-"""How often an answer with foreign rows is asked for."""
-
-_T = TypeVar("_T")
 _NOTHING: Mapping[str, Record] = {}
-
-
-@dataclass(slots=True)
-class StoreHealth:
-    """What the store was caught doing since the start; shown by health."""
-
-    foreign_rows: int = 0
-    unreadable_rows: int = 0
-    unverified_deletes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +76,7 @@ class RecordStore:
         self.health = StoreHealth()
         self._vectors = vectors
         self._collection = collection
-        self._serial: asyncio.Lock | None = None
+        self._reader = RowReader(vectors, collection, self.health)
         self._cursors: WeakSet[Cursor] = WeakSet()
 
     # ------------------------------------------------------------ reads
@@ -114,10 +102,7 @@ class RecordStore:
             StoreFailed: the store did not answer.
         """
         where = FileIds([f for v in visibilities for f in file_ids(user_key, v)])
-        query = vector.tolist()
-        return await self._read(
-            user_key, lambda: self._vectors.search(self._collection, query, k, where), where, known
-        )
+        return self._decoded(await self._reader.search(vector, k, where), user_key, known)
 
     def cursor(self, user_key: str, visibility: Visibility) -> Cursor:
         """Return a cursor before the first row of a scope."""
@@ -137,20 +122,38 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer even for a small page.
         """
-        limit = PAGE_ROWS
-        while True:
-            where = cursor.where(limit)
-            try:
-                answer = await self._read(
-                    cursor.user_key, self._listing(where, limit, cursor.offset), where, known
-                )
-            except StoreFailed:
-                if limit <= _SMALLEST_PAGE:
-                    raise
-                limit = max(_SMALLEST_PAGE, limit // 5)
-                continue
-            cursor.read(answer.rows, limit)
-            return answer
+        return self._decoded(await self._fetched(cursor), cursor.user_key, known)
+
+    async def pages(
+        self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING
+    ) -> AsyncGenerator[Answer, None]:
+        """Yield all pages from a cursor on; the next one is on its way while one is worked on.
+
+        When the caller stops early (it has to close the iterator then), the cursor stands behind the last
+        page that it was given.
+
+        Args:
+            cursor: from :meth:`cursor`.
+            known: records of the scope by row id that need not be decoded again.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        before, fetching = cursor.place, None
+        try:
+            while not cursor.done:
+                fetching = fetching or asyncio.ensure_future(self._fetched(cursor))
+                rows = await fetching
+                before, fetching = cursor.place, None
+                if not cursor.done:
+                    fetching = asyncio.ensure_future(self._fetched(cursor))
+                    await asyncio.sleep(0)  # lets the call leave before this page is decoded
+                yield self._decoded(rows, cursor.user_key, known)
+        finally:
+            if fetching is not None:
+                fetching.cancel()
+                fetching.add_done_callback(lambda task: task.cancelled() or task.exception())
+                cursor.back_to(before)
 
     async def everything(self, user_key: str, visibility: Visibility) -> list[Record]:
         """Return the current records of a scope of one visibility: a full listing.
@@ -158,17 +161,8 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer.
         """
-        return latest([r async for page in self.pages(user_key, visibility) for r in page.records])
-
-    async def pages(self, user_key: str, visibility: Visibility) -> AsyncIterator[Answer]:
-        """Yield every page of a scope's rows of one visibility.
-
-        Raises:
-            StoreFailed: the store did not answer.
-        """
-        cursor = self.cursor(user_key, visibility)
-        while not cursor.done:
-            yield await self.next_page(cursor)
+        async with aclosing(self.pages(self.cursor(user_key, visibility))) as pages:
+            return latest([record async for page in pages for record in page.records])
 
     async def find(self, user_key: str, episode_ids: Sequence[str]) -> dict[str, Record]:
         """Return the current record of each of these episodes that exists in the scope.
@@ -176,9 +170,10 @@ class RecordStore:
         Leftovers of an interrupted change (older versions) are removed on the way.
 
         Raises:
-            StoreFailed: the store did not answer.
+            StoreFailed: the store did not answer, or answered with rows that were not asked for.
         """
-        records = await self._rows_of(user_key, [r for i in episode_ids for r in row_ids(user_key, i)])
+        rows = await self._rows([r for i in episode_ids for r in row_ids(user_key, i)])
+        records = self._decoded(rows, user_key).records
         current = {r.episode.id: r for r in latest(records) if r.episode.id in episode_ids}
         kept = {r.row_id for r in current.values()}
         stale = [r.row_id for r in records if r.row_id not in kept]
@@ -191,68 +186,48 @@ class RecordStore:
                 logger.warning("episode not repaired: stale_rows=%d", len(stale))
         return current
 
-    async def _rows_of(self, user_key: str, wanted: Sequence[str]) -> list[Record]:
-        found: list[Record] = []
-        for start in range(0, len(wanted), _READ_BACK):
-            asked = RowIds(wanted[start : start + _READ_BACK])
-            answer = await self._read(user_key, self._listing(asked, len(asked.values)), asked)
-            if answer.foreign:
-                # A store that does not keep to row ids may hold what it did not list, and must not be asked
-                # to delete.
-                raise StoreFailed("store_untrusted", count=answer.foreign)
-            found += answer.records
-        return found
+    async def _fetched(self, cursor: Cursor) -> Rows:
+        limit = PAGE_ROWS
+        while True:
+            where = cursor.where(limit)
+            try:
+                rows = await self._reader.listing(where, limit, cursor.offset)
+            except StoreFailed:
+                if limit <= _SMALLEST_PAGE:
+                    raise
+                limit = max(_SMALLEST_PAGE, limit // 5)
+                continue
+            cursor.read(rows.count, limit)
+            return rows
 
-    async def _read(
-        self,
-        user_key: str,
-        call: Callable[[], Awaitable[list[VectorRow]]],
-        where: RowFilter,
-        known: Mapping[str, Record] = _NOTHING,
-    ) -> Answer:
-        for _ in range(_TRIES - 1):
-            answer = self._checked(await self._one_at_a_time(call), user_key, where, known)
-            if not answer.foreign:
-                return answer
-            # One known backend mixes up parallel answers: from now on one call at a time, and ask again.
-            self._serial = self._serial or asyncio.Lock()
-        return self._checked(await self._one_at_a_time(call), user_key, where, known)
+    async def _rows(self, ids: Sequence[str]) -> Rows:
+        """Return the rows with these ids.
 
-    async def _one_at_a_time(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        if self._serial is None:
-            return await call()
-        async with self._serial:
-            return await call()
+        Raises:
+            StoreFailed: ``store_untrusted`` for a store that does not keep to the ids: it may hold what it
+                did not list, and must not be asked to delete.
+        """
+        found, count = [], 0
+        for start in range(0, len(ids), _READ_BACK):
+            asked = RowIds(ids[start : start + _READ_BACK])
+            rows = _trusted(await self._reader.listing(asked, len(asked.values)))
+            found += rows.found
+            count += rows.count
+        return Rows(found, count)
 
-    def _listing(
-        self, where: RowFilter, limit: int, offset: int = 0
-    ) -> Callable[[], Awaitable[list[VectorRow]]]:
-        return lambda: self._vectors.list_rows(self._collection, where, limit, offset)
-
-    def _checked(
-        self, rows: list[VectorRow], user_key: str, where: RowFilter, known: Mapping[str, Record]
-    ) -> Answer:
-        asked = frozenset(where.values)
+    def _decoded(self, rows: Rows, user_key: str, known: Mapping[str, Record] = _NOTHING) -> Answer:
         records: list[Record] = []
         unreadable: list[str] = []
-        foreign = 0
-        for row in rows:
-            place = row.metadata.get("file_id") if isinstance(where, FileIds) else row.id
-            if place not in asked:
-                foreign += 1
-                continue
+        for row in rows.found:
             record = known.get(row.id) or decode(row, user_key)
             if record is None:
                 unreadable.append(row.id)
             else:
                 records.append(record)
-        if foreign or unreadable:
-            self.health.foreign_rows += foreign
+        if unreadable:
             self.health.unreadable_rows += len(unreadable)
-            logger.warning(
-                "rows dropped: foreign=%d unreadable=%d of=%d", foreign, len(unreadable), len(rows)
-            )
-        return Answer(records, len(rows), foreign, tuple(unreadable))
+            logger.warning("rows dropped: unreadable=%d of=%d", len(unreadable), rows.count)
+        return Answer(records, rows.count, rows.foreign, tuple(unreadable))
 
     # ------------------------------------------------------------ writes
 
@@ -265,15 +240,13 @@ class RecordStore:
                 store did not answer usably; ``too_large``.
         """
         user_key = new[0].episode.user_key
-        rows = [encode(record) for record in new]
-        await self._one_at_a_time(lambda: self._vectors.upsert(self._collection, rows))
-        seen = {r.row_id for r in await self._rows_of(user_key, [row.id for row in rows])}
-        if not all(row.id in seen for row in rows):
-            raise StoreFailed("write_unverified")
+        sent = [encode(record) for record in new]
+        await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, sent))
+        await self._verify_written(sent)
         old = [r.row_id for r in replaced]
         if old:
             await self._delete_rows(user_key, old)
-            self._verify_gone(await self._listed(old))
+            self._verify_gone((await self._rows(old)).found)
 
     async def delete(self, user_key: str, episode_ids: Sequence[str]) -> None:
         """Delete every row of these episodes and read back that none is left.
@@ -294,60 +267,57 @@ class RecordStore:
             StoreFailed: ``delete_unverified``, ``store_down`` or ``store_untrusted``.
         """
         where = FileIds([f for v in Visibility for f in file_ids(user_key, v)])
-        await self._raw(where, PAGE_ROWS)
-        await self._one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
-        self._verify_gone(await self._raw(where, PAGE_ROWS))
+        _trusted(await self._reader.listing(where, PAGE_ROWS))
+        await self._delete(user_key, where, PAGE_ROWS)
+        self._verify_gone(_trusted(await self._reader.listing(where, PAGE_ROWS)).found)
 
-    def _verify_gone(self, left: Sequence[str]) -> None:
+    async def _verify_written(self, sent: Sequence[VectorRecord]) -> None:
+        there = {row.id: row.metadata for row in (await self._rows([s.id for s in sent])).found}
+        for record in sent:
+            kept = there.get(record.id, {})
+            if any(kept.get(name) != record.metadata[name] for name in ("text", "file_id")):
+                raise StoreFailed("write_unverified")
+
+    def _verify_gone(self, left: Sequence[object]) -> None:
         if left:
             self.health.unverified_deletes += len(left)
             raise StoreFailed("delete_unverified", count=len(left))
 
     async def _delete_rows(self, user_key: str, rows: Sequence[str]) -> None:
-        where = RowIds(rows)
+        await self._delete(user_key, RowIds(rows), len(rows))
+
+    async def _delete(self, user_key: str, where: RowFilter, count: int) -> None:
+        """Delete up to ``count`` rows of a scope, and let everybody who pages through it know."""
         readers = [c for c in self._cursors if c.user_key == user_key]
         for cursor in readers:
-            cursor.removing(len(rows))
+            cursor.removing(count)
         try:
-            await self._one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
+            await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
         finally:
             for cursor in readers:
-                cursor.removed(len(rows))
-
-    async def _raw(self, where: RowFilter, limit: int) -> list[str]:
-        """Return the ids of the first rows that the store lists under a filter, readable or not."""
-        foreign = 0
-        for _ in range(_TRIES):
-            rows = await self._one_at_a_time(self._listing(where, limit))
-            places = [row.metadata.get("file_id") if isinstance(where, FileIds) else row.id for row in rows]
-            foreign = sum(place not in where.values for place in places)
-            if not foreign:
-                return [row.id for row in rows]
-            self.health.foreign_rows += foreign
-            self._serial = self._serial or asyncio.Lock()
-        raise StoreFailed("store_untrusted", count=foreign)
-
-    async def _listed(self, rows: Sequence[str]) -> list[str]:
-        """Return which of these rows the store lists, readable or not."""
-        found: list[str] = []
-        for start in range(0, len(rows), _READ_BACK):
-            some = RowIds(rows[start : start + _READ_BACK])
-            found += await self._raw(some, len(some.values))
-        return found
+                cursor.removed(count)
 
     async def _existing_rows(self, user_key: str, episode_ids: Sequence[str]) -> list[str]:
         """Rows of these episodes, readable or not: what has to be gone after a delete."""
         if len(episode_ids) <= _FEW:
-            return await self._listed([r for i in episode_ids for r in row_ids(user_key, i)])
+            rows = await self._rows([r for i in episode_ids for r in row_ids(user_key, i)])
+            return [row.id for row in rows.found]
         ids = frozenset(episode_ids)
         found: list[str] = []
         unreadable: set[str] = set()
         for visibility in Visibility:
-            async for page in self.pages(user_key, visibility):
-                if page.foreign:
-                    raise StoreFailed("store_untrusted", count=page.foreign)
-                found += [r.row_id for r in page.records if r.episode.id in ids]
-                unreadable.update(page.unreadable)
+            async with aclosing(self.pages(self.cursor(user_key, visibility))) as pages:
+                async for page in pages:
+                    if page.foreign:
+                        raise StoreFailed("store_untrusted", count=page.foreign)
+                    found += [r.row_id for r in page.records if r.episode.id in ids]
+                    unreadable.update(page.unreadable)
         if unreadable:
             found += sorted(unreadable & {r for i in ids for r in row_ids(user_key, i)})
         return list(dict.fromkeys(found))
+
+
+def _trusted(rows: Rows) -> Rows:
+    if rows.foreign:
+        raise StoreFailed("store_untrusted", count=rows.foreign)
+    return rows

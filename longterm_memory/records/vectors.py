@@ -42,16 +42,15 @@ def unit(values: Sequence[float] | ArrayLike) -> Vector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantized:
-    """A unit vector: int8 ``codes`` of shape (dimension,) times ``scale``, which gives it length 1."""
+    """A unit vector as int8 ``codes`` of shape (dimension,); only their direction counts."""
 
     codes: NDArray[np.int8]
-    scale: float
 
     @classmethod
     def of(cls, vector: Vector) -> Quantized:
         """Quantize a unit vector."""
         peak = float(np.abs(vector).max())
-        return cls._scaled(np.rint(vector * (127.0 / peak)).astype(np.int8))
+        return cls(np.rint(vector * (127.0 / peak)).astype(np.int8))
 
     @classmethod
     def decode(cls, text: str) -> Quantized:
@@ -63,12 +62,7 @@ class Quantized:
         codes = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.int8)
         if not codes.any():
             raise ValueError("a zero vector has no direction")
-        return cls._scaled(codes)
-
-    @classmethod
-    def _scaled(cls, codes: NDArray[np.int8]) -> Quantized:
-        wide = codes.astype(np.float32)
-        return cls(codes, float(1.0 / np.sqrt(wide @ wide)))
+        return cls(codes)
 
     def encode(self) -> str:
         """Return the codes as base64, 4/3 characters a component."""
@@ -81,4 +75,6 @@ class Quantized:
 
     def vector(self) -> Vector:
         """Return the unit vector it stands for."""
-        return unit(self.codes)
+        wide = self.codes.astype(np.float32)
+        unit_: Vector = wide / np.sqrt(wide @ wide)
+        return unit_

@@ -1,0 +1,1 @@
+"""What text says: folded forms, terms, times, secrets, small talk."""

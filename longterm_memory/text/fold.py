@@ -9,7 +9,8 @@ __all__ = ["fold", "same_text", "well_formed"]
 
 def fold(text: str) -> str:
     """Return ``text`` in NFKC, case-folded, with runs of white space as one space and none at the ends."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(plain.split())
 
 
 def same_text(text: str) -> str:

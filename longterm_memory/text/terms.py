@@ -123,7 +123,9 @@ def _word_terms(token: str) -> tuple[str, ...]:
 def terms(text: str) -> list[str]:
     """Return the terms of a text, with repeats, in order of appearance."""
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).translate(_DASHES)):
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_DASHES)
+    for match in _TOKEN.finditer(text):
         kind, token = match.lastgroup, match.group()
         if kind == "run":
             found += _run_terms(token)

@@ -12,14 +12,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from types import FrameType
 
 from playground import envs
 from playground.api import PASSWORD, USER, TaskError
 from playground.demo.brains import BrainError, Mind, OfflineAgent, RemoteModel
-from playground.demo.evidence import Evidence
+from playground.demo.evidence import Evidence, Injected
 from playground.demo.scenario import SCENARIO, TAO, TRIP, Chapter, Turn
 from playground.demo.stage import DemoStage, StageError, only_one, running_stage
 from playground.demo.transcript import Transcript, elapsed
@@ -48,8 +48,10 @@ class Verdict:
         self._real = mind.real
         self._earlier: dict[str, Evidence] = {}
         self.failures: list[str] = []
+        self.passed = 0
         self.soft = 0
         self.checks = 0
+        self.injected = 0
 
     def judge(self, number: int, turn: Turn, evidence: Evidence) -> tuple[str, list[str]]:
         """Check a turn; returns its mark and what went wrong.
@@ -62,6 +64,10 @@ class Verdict:
             problem = condition.failure(evidence, self._earlier)
             if problem:
                 (soft if self._real and not condition.firm else firm).append(problem)
+        self.injected += any(
+            isinstance(condition, Injected) and not condition.failure(evidence, self._earlier)
+            for condition in turn.conditions
+        )
         if turn.name:
             self._earlier[turn.name] = evidence
         self.checks += 1
@@ -69,12 +75,18 @@ class Verdict:
             self.failures.append(f"turn {number}: {turn.proves} But {'; '.join(firm)}.")
             return FAILED, firm + soft
         self.soft += bool(soft)
+        self.passed += not soft
         return SOFT if soft else PASSED, soft
+
+    def close(self) -> None:
+        """Take into account what only the whole shows: a model that keeps nothing proves nothing."""
+        if not self.injected:
+            self.failures.append("no turn had memory in its prompt: the chat model never stored anything")
 
     @property
     def summary(self) -> str:
         """One line."""
-        passed = self.checks - len(self.failures) - self.soft
+        passed = self.passed
         counts = f"{passed} of {self.checks} checks"
         if self.soft:
             counts += f"; {self.soft} more ({SOFT}) depend on what the chat model chose to store or say"
@@ -109,7 +121,10 @@ def mind_of(environ: Mapping[str, str]) -> Mind:
     if not key:
         return OfflineAgent()
     remote = RemoteModel(key, url=environ.get("OPENAI_BASE_URL", ""), model=environ.get("MODEL", ""))
-    remote.check()
+    try:
+        remote.check()
+    except BrainError as error:
+        raise BrainError(f"{error} (without OPENAI_API_KEY the offline agent answers)") from None
     return remote
 
 
@@ -126,6 +141,7 @@ def run(folder: Path, mind: Mind, out: Transcript, *, serve: bool = False) -> in
         out.text(_EXPLANATION)
         verdict = Verdict(mind)
         perform(stage, out, verdict)
+        verdict.close()
         out.line()
         out.line(f"{verdict.summary} ({elapsed(time.monotonic() - started)})")
         for failure in verdict.failures:
@@ -135,6 +151,8 @@ def run(folder: Path, mind: Mind, out: Transcript, *, serve: bool = False) -> in
         out.text(str(out.path), label="transcript")
         if serve:
             _serve(stage, out)
+    if serve:
+        out.line("stopped")
     return 1 if verdict.failures else 0
 
 
@@ -166,6 +184,12 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _spare_proxies(environ: MutableMapping[str, str]) -> None:
+    """Keep requests to this machine away from a configured proxy."""
+    known = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
+    environ["no_proxy"] = ",".join(filter(None, (known, "127.0.0.1", "localhost")))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(
@@ -174,12 +198,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="working folder; default build/demo")
     parser.add_argument("--serve", action="store_true", help="keep the host up afterwards (also: SERVE=1)")
     options = parser.parse_args(arguments)
+    _spare_proxies(os.environ)
     serve = options.serve or os.environ.get("SERVE", "") not in ("", "0")
     # A terminal that cannot show a character shows a question mark, and the demo goes on.
     for stream in (sys.stdout, sys.stderr):
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    signal.signal(signal.SIGTERM, _interrupted)
-    signal.signal(signal.SIGHUP, _interrupted)
+    # SIGINT too: a shell starts background jobs with it ignored, and stopping must work there as well.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
     folder = options.folder.absolute()
     try:
         for name in ("host-4.11.2", "models"):

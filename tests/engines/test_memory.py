@@ -53,7 +53,8 @@ class Memory:
 
     async def rows(self, where: Scope = HERE) -> int:
         records = self.collection.records
-        return sum([page.rows for v in Visibility async for page in records.pages(where.user_key, v)])
+        cursors = [records.cursor(where.user_key, v) for v in Visibility]
+        return sum([page.rows for cursor in cursors async for page in records.pages(cursor)])
 
 
 @pytest.fixture

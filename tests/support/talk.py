@@ -170,12 +170,7 @@ class MemoryHost:
 
     def configure(self, **settings: Any) -> None:
         """Save the plugin's settings, which starts its worker anew: nothing of its memory is left in the process."""
-        before = self.stage.host.worker_pid(self.plugin)
         self.stage.api.configure(self.plugin, settings)
-        deadline = time.monotonic() + 30
-        while self.stage.host.worker_pid(self.plugin) in (None, before) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self.stage.api.wait_plugins(self.plugin)
 
     @contextlib.contextmanager
     def configured(self, **settings: Any) -> Iterator[None]:

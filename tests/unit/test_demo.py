@@ -140,6 +140,30 @@ def test_with_a_real_model_only_firm_conditions_fail_it() -> None:
     assert verdict.judge(2, a_turn(NotGiven(("Bremen",), firm=True)), evidence())[0] == "✗"
 
 
+def test_a_model_that_stores_nothing_does_not_pass() -> None:
+    verdict = demo.Verdict(Unpredictable())
+    verdict.judge(1, a_turn(Injected(("Hamburg",))), evidence())
+    verdict.close()
+    assert verdict.failures == ["no turn had memory in its prompt: the chat model never stored anything"]
+    useful = demo.Verdict(Unpredictable())
+    useful.judge(1, a_turn(Injected(("Bremen",))), evidence())
+    useful.close()
+    assert not useful.failures and useful.summary == "Memory worked: 1 of 1 checks"
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, "127.0.0.1,localhost"),
+        ({"NO_PROXY": "example.org"}, "example.org,127.0.0.1,localhost"),
+        ({"no_proxy": "a", "NO_PROXY": "b"}, "a,127.0.0.1,localhost"),
+    ],
+)
+def test_a_proxy_is_not_asked_for_this_machine(environ: dict[str, str], expected: str) -> None:
+    demo._spare_proxies(environ)
+    assert environ["no_proxy"] == expected
+
+
 # ---------------------------------------------------------------- scenario
 
 
@@ -278,6 +302,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PretendStage:
 
     monkeypatch.setattr(demo, "running_stage", running)
     monkeypatch.setattr(envs, "ensure", lambda name: Path())
+    monkeypatch.setenv("no_proxy", "")
     for name in ("OPENAI_API_KEY", "SERVE"):
         monkeypatch.delenv(name, raising=False)
     return stage
@@ -295,7 +320,7 @@ def test_failed_checks_give_exit_code_1_and_the_place_of_the_log(
 def test_all_checks_held_gives_exit_code_0(
     pretend: PretendStage, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scenario = (Chapter("One", restart=True), a_turn(Says(("14 May",))))
+    scenario = (Chapter("One", restart=True), a_turn(Says(("14 May",)), Injected(("14 May",))))
     monkeypatch.setattr(demo, "SCENARIO", scenario)
     assert demo.main(["--folder", str(tmp_path)]) == 0
     assert "Memory worked: 1 of 1 checks" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import random
 from collections.abc import Iterable, Sequence
@@ -372,8 +373,11 @@ async def test_time_runs_out_but_what_was_read_stays() -> None:
     memory.host.list_rows = slow  # type: ignore[method-assign]
     with pytest.raises(StoreFailed):
         await memory.recaller.loaded(KEY, timeout=15)
-    assert len(memory.collection.indexes.of(KEY)) == 1_000
-    assert len(await memory.recaller.loaded(KEY, timeout=15)) == 1_100
+    assert 500 <= len(memory.collection.indexes.of(KEY)) < 1_100
+    memory.host.list_rows = whole  # type: ignore[method-assign]
+    with memory.api.calls.recording() as log:
+        assert len(await memory.recaller.loaded(KEY, timeout=15)) == 1_100
+    assert log.total <= 2
 
 
 class InsertionOrder(StrictHost):
@@ -401,7 +405,11 @@ async def test_paging_while_memories_come_and_go_never_loses_one(
 
     async def read() -> None:
         while not index.complete:
-            await fill_once(memory)
+            if rng.random() < 0.5:
+                await fill_once(memory)
+            else:
+                with contextlib.suppress(StoreFailed):  # stops after one page, with the next one on its way
+                    await memory.recaller.loaded(KEY, timeout=0)
             await asyncio.sleep(0)
 
     async def change() -> None:

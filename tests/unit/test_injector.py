@@ -48,7 +48,19 @@ async def test_a_cold_turn_takes_four_rounds_too(bot: Bot) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["hi", "你好！", "👍", "", "   ", "[Image]", "[Image][Image]", "!memory list", "！memory", "谢谢～", "哈哈哈"],
+    [
+        "hi",
+        "你好！",
+        "👍",
+        "",
+        "   ",
+        "[Image]",
+        "[Image][Image]",
+        "!memory list",
+        "！memory",
+        "谢谢～",
+        "哈哈哈",
+    ],
 )
 async def test_small_talk_commands_and_images_cost_no_embedding(bot: Bot, text: str) -> None:
     with bot.api.calls.recording() as seen:
@@ -158,8 +170,20 @@ async def test_a_hanging_embedding_is_not_paid_twice() -> None:
     assert seen.counts["invoke_embedding"] == 0
     assert second.snapshot is not None
     assert second.snapshot.recall == "failed:embedding_pause"
-    answer = await bot.tool("recall_memory", {"query": "dentist"})
-    assert "unavailable" in answer
+    # A tool has more time than a turn, so it may try, and what it finds out is good for the next turn.
+    bot.api.faults.clear()
+    assert "Friday" in await bot.tool("recall_memory", {"query": "dentist"})
+    third = await bot.hear("when is the dentist?")
+    assert third.snapshot is not None
+    assert third.snapshot.recall == "ok"
+
+
+async def test_a_search_that_fails_is_not_no_memories(bot: Bot) -> None:
+    bot.api.faults.fail.add("invoke_embedding")
+    for _ in range(3):
+        answer = await bot.tool("recall_memory", {"query": "dentist"})
+        assert "can't be searched" in answer
+    assert "can't be searched" in await bot.command("memory search dentist")
 
 
 async def test_the_vector_store_down_leaves_the_profile(bot: Bot) -> None:
@@ -247,6 +271,28 @@ async def test_automatic_recall_can_be_switched_off(bot: Bot) -> None:
         prompt = await bot.prompt("when is the dentist?")
     assert "Friday" not in prompt
     assert seen.counts["invoke_embedding"] == 0
+
+
+async def test_a_message_that_comes_in_twice_is_prepared_once(bot: Bot) -> None:
+    turn = bot.turn("when is the dentist?")
+    first = await bot.service.injector.prepare(turn)
+    with bot.api.calls.recording() as seen:
+        second = await bot.service.injector.prepare(turn)
+    assert second is first
+    assert seen.total == 0
+
+
+async def test_our_blocks_are_known_by_their_beginning_and_nothing_else_is(bot: Bot) -> None:
+    from longterm_memory.injection.blocks import is_block
+
+    for config in ({}, {"profile_budget_chars": 400, "episode_budget_chars": 400}):
+        bot.config.clear()
+        bot.config.update(config)
+        blocks = (await bot.hear("when is the dentist?")).blocks
+        assert len(blocks) == 2
+        assert all(is_block(block) for block in blocks)
+    for text in ("You are a helpful assistant.", "## Long-term memory of the firm", "Recalled memories", ""):
+        assert not is_block(text)
 
 
 async def test_no_conversation_no_memory(bot: Bot) -> None:

@@ -124,6 +124,13 @@ async def test_an_agent_in_a_group_does_not_take_the_group_for_a_speaker() -> No
     assert "unknown" in found.entries[0].text
 
 
+async def test_a_turn_whose_listener_saw_no_sender_is_a_turn_all_the_same() -> None:
+    bot = await new_bot()
+    await bot.remember("the tent is green")
+    await bot.service.injector.prepare(bot.turn("which colour is the tent?", sender=""))
+    assert (await ask(bot, "which colour is the tent?")).entries == ()
+
+
 async def test_in_a_private_chat_the_launcher_is_the_speaker() -> None:
     bot = await new_bot()
     note = {"field": "traits", "action": "add", "value": "vegetarian"}

@@ -36,10 +36,6 @@ def test_the_error_of_a_cosine_is_bounded(dimension: int, make: Any, bound: floa
     truth = exact @ exact.T
     assert np.abs(decoded @ exact.T - truth).max() < bound
     assert np.abs((decoded * exact).sum(axis=1) - 1).max() < bound
-    # The two readings of a row, decoded and as codes times scale, are one.
-    quantized = [Quantized.of(v.astype(np.float32)) for v in exact]
-    raw = np.stack([q.codes.astype(np.float32) * q.scale for q in quantized])
-    assert np.allclose(raw, decoded, atol=1e-6)
 
 
 @given(
@@ -52,7 +48,6 @@ def test_encoding_a_decoded_vector_gives_the_same_bytes(values: np.ndarray[Any, 
     read = Quantized.decode(first.encode())
     again = Quantized.of(read.vector())
     assert again.encode() == read.encode() == first.encode()
-    assert again.scale == read.scale == first.scale
     assert float(np.linalg.norm(read.vector())) == pytest.approx(1, abs=1e-5)
     assert read.dimension == len(values)
 

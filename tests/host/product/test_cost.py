@@ -54,7 +54,7 @@ def test_remembering_takes_one_embedding_call(memory: MemoryHost) -> None:
     group = memory.group()
     turn = group.calling([Call("remember", {"content": "The tent is green"})])
     assert len(turn.embedded) == 2, "one for the turn's recall, one for the memory"
-    assert turn.embedded[1] == ["The tent is green"]
+    assert turn.embedded[1][0] == "The tent is green"
 
 
 def test_a_streamed_reply_has_its_memories_once(memory: MemoryHost) -> None:

@@ -84,10 +84,15 @@ def test_ids_that_look_alike_are_two_people(memory: MemoryHost) -> None:
 def test_unusual_conversation_ids_keep_apart(memory: MemoryHost) -> None:
     base = memory.group().id
     chats = [memory.group(name=base + tail) for tail in (":1", "_1", " 1", "%3A1", "群1", "/1")]
-    for number, chat in enumerate(chats):
-        chat.remember(f"The code word is colour{number}")
-    for number, chat in enumerate(chats):
-        assert chat.say("What is the code word?").records == [f"The code word is colour{number}"]
+    codes = [f"The code word is colour{number}" for number in range(len(chats))]
+    memory.upload(
+        [
+            {"content": code, "bot_uuid": memory.bot.uuid, "session_name": chat.session_name}
+            for chat, code in zip(chats, codes, strict=True)
+        ]
+    )
+    for chat, code in zip(chats, codes, strict=True):
+        assert chat.say("What is the code word?").records == [code]
 
 
 def test_a_correction_of_one_does_not_touch_the_other(memory: MemoryHost) -> None:

@@ -22,13 +22,13 @@ import subprocess
 import sys
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 from playground import envs, processes
+from playground.rest import LOOPBACK
 
 VERSIONS = ("4.11.2", "4.10.11")
 """Supported LangBot versions, the default one first."""
@@ -351,7 +351,7 @@ def _is_free(port: int) -> bool:
 
 def _answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=2) as response:
+        with LOOPBACK.open(url, timeout=2) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -24,6 +24,10 @@ passages).
 _SINGLE = 0.5
 """Weight of a single CJK character against a word or pair; on its own it says little."""
 
+_TIMES_BITS = 8
+_TIMES_MAX = (1 << _TIMES_BITS) - 1
+"""More repetitions of a term in one memory count as this many; BM25 has long saturated."""
+
 Slots = NDArray[np.int64]
 Scores = NDArray[np.float32]
 
@@ -32,19 +36,24 @@ class Lexicon:
     """Postings of one scope."""
 
     def __init__(self) -> None:
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}
-        self._seen_in: Counter[str] = Counter()
+        self._postings: dict[str, array[int]] = {}
+        """Per term, slot and number of times in one number: ``slot << 8 | times``."""
+        self._removed: Counter[str] = Counter()
+        """In how many removed memories a term still stands."""
         self._memories = 0
         self._length = 0
         self._lengths = array("f")
 
     def add(self, slot: int, counted: Mapping[str, int]) -> None:
         """Add a memory: how often each term stands in it. Slots come in order."""
+        postings, place = self._postings, slot << _TIMES_BITS
         for term, times in counted.items():
-            slots, counts = self._postings.setdefault(term, (array("i"), array("i")))
-            slots.append(slot)
-            counts.append(times)
-        self._seen_in.update(counted.keys())
+            entry = place | (times if times < _TIMES_MAX else _TIMES_MAX)
+            posting = postings.get(term)
+            if posting is None:
+                postings[term] = array("q", (entry,))
+            else:
+                posting.append(entry)
         length = sum(counted.values())
         self._lengths.append(length)
         self._length += length
@@ -52,7 +61,7 @@ class Lexicon:
 
     def remove(self, counted: Mapping[str, int]) -> None:
         """Count a memory out again; its slot still occurs in :meth:`scores` and :meth:`holding`."""
-        self._seen_in.subtract(counted.keys())
+        self._removed.update(counted.keys())
         self._length -= sum(counted.values())
         self._memories -= 1
 
@@ -62,28 +71,29 @@ class Lexicon:
         Args:
             moved: new slot per old one, -1 for removed memories; the order stays.
         """
-        postings: dict[str, tuple[array[int], array[int]]] = {}
-        for term, (slots, counts) in self._postings.items():
-            new = moved[np.frombuffer(slots, dtype=np.int32)]
-            kept = new >= 0
+        postings: dict[str, array[int]] = {}
+        for term, posting in self._postings.items():
+            entries = np.frombuffer(posting, dtype=np.int64)
+            slots = moved[entries >> _TIMES_BITS]
+            kept = slots >= 0
             if kept.any():
-                postings[term] = (
-                    array("i", new[kept].tobytes()),
-                    array("i", np.frombuffer(counts, dtype=np.int32)[kept].tobytes()),
-                )
+                entries = (slots[kept].astype(np.int64) << _TIMES_BITS) | (entries[kept] & _TIMES_MAX)
+                postings[term] = array("q", entries.tobytes())
         self._postings = postings
-        self._seen_in = Counter({term: len(slots) for term, (slots, _) in postings.items()})
+        self._removed = Counter()
         self._lengths = array("f", np.frombuffer(self._lengths, dtype=np.float32)[moved >= 0].tobytes())
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
-        seen = self._seen_in.get(term, 0)
+        seen = len(self._postings.get(term, ())) - self._removed.get(term, 0)
         return math.log(1.0 + (self._memories - seen + 0.5) / (seen + 0.5))
 
     def holding(self, term: str) -> Slots:
         """Return the slots whose memory holds a term (removed ones may be among them)."""
         posting = self._postings.get(term)
-        return np.array(posting[0] if posting else (), dtype=np.int64)
+        if posting is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.frombuffer(posting, dtype=np.int64) >> _TIMES_BITS
 
     def scores(self, query: Iterable[str]) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds (BM25,
@@ -103,8 +113,8 @@ class Lexicon:
             posting = self._postings.get(term)
             if posting is None:
                 continue
-            slots = np.frombuffer(posting[0], dtype=np.int32)
-            counts = np.frombuffer(posting[1], dtype=np.int32).astype(np.float32)
+            entries = np.frombuffer(posting, dtype=np.int64)
+            slots, counts = entries >> _TIMES_BITS, (entries & _TIMES_MAX).astype(np.float32)
             norm = _K1 * (1.0 - _B + _B * lengths[slots] / average)
             scores[slots] += weight * counts * (_K1 + 1.0) / (counts + norm)
         # A memory of average length that holds every term once scores the sum of the weights: that is a full

@@ -258,10 +258,14 @@ class Recaller:
                 if fill is Fill.PAGE:
                     index.read((await records.next_page(cursor, index.rows)).records)
                     return
+                start = cursor.place
                 async with aclosing(records.pages(cursor, index.rows)) as pages:
                     async for page in pages:
                         index.read(page.records)
-                        if self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX:
+                        late = self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX
+                        if (
+                            late and cursor.place != start
+                        ):  # at least one page, so that the next one gets further
                             return
             except Exception:
                 if strict:

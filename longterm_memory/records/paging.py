@@ -8,7 +8,7 @@ need nothing: whoever writes them knows them already.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import StoreFailed
 from ..ports import FileIds
@@ -26,6 +26,7 @@ class Place:
 
     shard: int | None
     offset: int
+    done: bool
     removed: int
 
 
@@ -47,8 +48,6 @@ class Cursor:
     shard: int | None = None
     offset: int = 0
     done: bool = False
-    _pending: int = field(default=0, repr=False)
-    """Rows whose deletion is on its way."""
     _removed: int = field(default=0, repr=False)
     """Rows whose deletion was ever announced."""
     _disturbed: bool = field(default=False, repr=False)
@@ -58,12 +57,13 @@ class Cursor:
     made.
     """
 
-    def where(self, limit: int) -> FileIds:
+    def where(self, limit: int, late: int) -> FileIds:
         """Return the filter of the next page; goes over to single shards when the rows become too many for
         one.
 
         Args:
             limit: rows of that page.
+            late: rows whose deletion is on its way already; it may take effect after the page was made.
 
         Raises:
             StoreFailed: the rows do not come to an end.
@@ -73,7 +73,7 @@ class Cursor:
         elif self.offset + limit > PAGEABLE:
             # More rows than a shard ever gets from us: this store does not page as asked.
             raise StoreFailed("store_down")
-        self._disturbed, self._late = False, self._pending
+        self._disturbed, self._late = False, late
         values = file_ids(self.user_key, self.visibility)
         return FileIds(values if self.shard is None else values[self.shard : self.shard + 1])
 
@@ -97,21 +97,20 @@ class Cursor:
 
     @property
     def place(self) -> Place:
-        """Where it stands, for :meth:`back_to`."""
-        return Place(self.shard, self.offset, self._removed)
+        """Where it stands."""
+        return Place(self.shard, self.offset, self.done, self._removed)
 
-    def back_to(self, place: Place) -> None:
-        """Stand again where it stood, less what was deleted since."""
-        self.shard, self.done = place.shard, False
+    def twin(self) -> Cursor:
+        """Return another cursor at the same place, to read ahead with; it has to hear of deletions too."""
+        return replace(self)
+
+    def move_to(self, place: Place) -> None:
+        """Stand where a twin stood, less what was deleted since."""
+        self.shard, self.done = place.shard, place.done
         self.offset = max(0, place.offset - (self._removed - place.removed))
 
     def removing(self, rows: int) -> None:
         """Hear that up to so many rows of the scope are about to be deleted."""
         self.offset = max(0, self.offset - rows)
-        self._pending += rows
         self._removed += rows
         self._disturbed = True
-
-    def removed(self, rows: int) -> None:
-        """Hear that a deletion announced with :meth:`removing` is over, whatever came of it."""
-        self._pending -= rows

@@ -8,7 +8,7 @@ time is made, and the question is asked again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -51,6 +51,14 @@ class Rows:
     def foreign(self) -> int:
         """How many rows came from elsewhere."""
         return self.count - len(self.found)
+
+    def parts(self, size: int) -> Iterator[Rows]:
+        """Cut it into parts of at most ``size`` rows, at least one; foreign rows are counted in the first."""
+        foreign = self.foreign
+        for start in range(0, max(1, len(self.found)), size):
+            found = self.found[start : start + size]
+            yield Rows(found, len(found) + foreign)
+            foreign = 0
 
 
 class RowReader:

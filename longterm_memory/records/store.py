@@ -9,6 +9,7 @@ them.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -30,8 +31,14 @@ logger = get_logger(__name__)
 PAGE_ROWS = 500
 """Rows of one page: about 1.5 MB of the host's 16 MiB message."""
 _SMALLEST_PAGE = 20
+_PART_ROWS = 50
+"""Rows decoded at a time: 2 to 4 ms."""
 _READ_BACK = 500
 """Row ids asked for in one listing."""
+_DELETE_ROWS = 400
+"""Rows deleted in one call: fewer than a page holds, so that whoever pages meanwhile gets ahead."""
+_ALL = 1_000_000
+"""More rows than a scope has."""
 _FEW = 40
 """Up to so many episodes are looked up by their row ids; for more it is cheaper to page through the scope."""
 _NOTHING: Mapping[str, Record] = {}
@@ -78,6 +85,8 @@ class RecordStore:
         self._collection = collection
         self._reader = RowReader(vectors, collection, self.health)
         self._cursors: WeakSet[Cursor] = WeakSet()
+        self._deleting: Counter[str] = Counter()
+        """Per scope, rows whose deletion is on its way."""
 
     # ------------------------------------------------------------ reads
 
@@ -127,10 +136,10 @@ class RecordStore:
     async def pages(
         self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING
     ) -> AsyncGenerator[Answer, None]:
-        """Yield all pages from a cursor on; the next one is on its way while one is worked on.
+        """Yield all records from a cursor on, in parts of pages; the next page is on its way meanwhile.
 
         When the caller stops early (it has to close the iterator then), the cursor stands behind the last
-        page that it was given.
+        page that it was given whole. Between the parts others get their turn: decoding a page takes a while.
 
         Args:
             cursor: from :meth:`cursor`.
@@ -139,21 +148,26 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer.
         """
-        before, fetching = cursor.place, None
+        ahead, fetching = cursor.twin(), None
+        self._cursors.add(ahead)
         try:
             while not cursor.done:
-                fetching = fetching or asyncio.ensure_future(self._fetched(cursor))
-                rows = await fetching
-                before, fetching = cursor.place, None
-                if not cursor.done:
-                    fetching = asyncio.ensure_future(self._fetched(cursor))
-                    await asyncio.sleep(0)  # lets the call leave before this page is decoded
-                yield self._decoded(rows, cursor.user_key, known)
+                fetching = fetching or asyncio.ensure_future(self._fetched(ahead))
+                rows, fetching = await fetching, None
+                after = ahead.place
+                if not after.done:
+                    fetching = asyncio.ensure_future(self._fetched(ahead))
+                *parts, last = rows.parts(_PART_ROWS)
+                for part in parts:
+                    await asyncio.sleep(0)
+                    yield self._decoded(part, cursor.user_key, known)
+                answer = self._decoded(last, cursor.user_key, known)
+                cursor.move_to(after)
+                yield answer
         finally:
             if fetching is not None:
                 fetching.cancel()
                 fetching.add_done_callback(lambda task: task.cancelled() or task.exception())
-                cursor.back_to(before)
 
     async def everything(self, user_key: str, visibility: Visibility) -> list[Record]:
         """Return the current records of a scope of one visibility: a full listing.
@@ -189,7 +203,7 @@ class RecordStore:
     async def _fetched(self, cursor: Cursor) -> Rows:
         limit = PAGE_ROWS
         while True:
-            where = cursor.where(limit)
+            where = cursor.where(limit, self._deleting[cursor.user_key])
             try:
                 rows = await self._reader.listing(where, limit, cursor.offset)
             except StoreFailed:
@@ -268,7 +282,7 @@ class RecordStore:
         """
         where = FileIds([f for v in Visibility for f in file_ids(user_key, v)])
         _trusted(await self._reader.listing(where, PAGE_ROWS))
-        await self._delete(user_key, where, PAGE_ROWS)
+        await self._delete(user_key, where, _ALL)
         self._verify_gone(_trusted(await self._reader.listing(where, PAGE_ROWS)).found)
 
     async def _verify_written(self, sent: Sequence[VectorRecord]) -> None:
@@ -284,18 +298,21 @@ class RecordStore:
             raise StoreFailed("delete_unverified", count=len(left))
 
     async def _delete_rows(self, user_key: str, rows: Sequence[str]) -> None:
-        await self._delete(user_key, RowIds(rows), len(rows))
+        for start in range(0, len(rows), _DELETE_ROWS):
+            some = rows[start : start + _DELETE_ROWS]
+            await self._delete(user_key, RowIds(some), len(some))
 
     async def _delete(self, user_key: str, where: RowFilter, count: int) -> None:
         """Delete up to ``count`` rows of a scope, and let everybody who pages through it know."""
-        readers = [c for c in self._cursors if c.user_key == user_key]
-        for cursor in readers:
-            cursor.removing(count)
+        for cursor in self._cursors:
+            if cursor.user_key == user_key:
+                cursor.removing(count)
+        self._deleting[user_key] += count
         try:
             await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
         finally:
-            for cursor in readers:
-                cursor.removed(count)
+            self._deleting[user_key] -= count
+            self._deleting = +self._deleting
 
     async def _existing_rows(self, user_key: str, episode_ids: Sequence[str]) -> list[str]:
         """Rows of these episodes, readable or not: what has to be gone after a delete."""

@@ -57,7 +57,10 @@ class DemoStage:
         self.warm_up()
 
     def warm_up(self) -> None:
-        """Have the host test its embedding model, as the WebUI can: the first call loads its client.
+        """Have the host test its embedding model, as the WebUI can.
+
+        A host loads its model client on the first call, which on a busy machine takes longer than a turn waits for
+        memories. The plugin gets over that, but the turn would be one without them.
 
         Raises:
             ApiError: when the model does not answer.
@@ -120,6 +123,7 @@ def running_stage(folder: Path, mind: Mind, say: Callable[[str], None]) -> Itera
         )
         stage = DemoStage(host, models, api, bot, uuids.embedding, plugin)
         stage.warm_up()
+        say("the embedding model answers")
         yield stage
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import qdrant_edge
 from qdrant_client import models
@@ -41,7 +41,10 @@ class EdgeClient:
 
     async def upsert(self, collection_name: str, points: list[models.PointStruct]) -> None:
         """Write points."""
-        converted = [qdrant_edge.Point(point.id, {"": point.vector}, point.payload) for point in points]
+        converted = [
+            qdrant_edge.Point(point.id, {"": cast("list[float]", point.vector)}, point.payload)
+            for point in points
+        ]
         await self._update(collection_name, qdrant_edge.UpdateOperation.upsert_points(converted))
 
     async def delete(self, collection_name: str, points_selector: models.Filter) -> None:

@@ -20,7 +20,7 @@ from longterm_memory.recall.cache import IndexCache
 from longterm_memory.recall.index import GONE_SECONDS, ScopeIndex
 from longterm_memory.recall.recaller import Fill
 from longterm_memory.records.envelope import Record
-from longterm_memory.records.keys import SHARDS
+from longterm_memory.records.keys import SHARDS, Visibility
 from longterm_memory.records.paging import PAGEABLE
 from longterm_memory.records.vectors import unit
 from longterm_memory.scope import Speaker
@@ -481,3 +481,45 @@ async def test_a_scope_beyond_what_engines_page_is_read_shard_by_shard(
     with memory.api.calls.recording() as log:
         assert (await memory.ask(f"m {count - 1}", fill=Fill.ALL)).complete
     assert log.total == 2
+
+
+async def test_paging_gets_ahead_while_very_many_rows_are_deleted() -> None:
+    memory = await core()
+    await memory.plant([record(f"m {i}", numbered_id(i)) for i in range(2_600)])
+    memory.api.faults.slow = {"vector_delete": 0.01}
+    gone = [numbered_id(i) for i in range(1_700)]
+    deleting = asyncio.create_task(memory.collection.records.delete(KEY, gone))
+    while memory.api.calls.counts["vector_delete"] < 1:
+        await asyncio.sleep(0.001)
+    found = await asyncio.gather(
+        *(memory.collection.records.everything(KEY, Visibility.RECALLED) for _ in range(3)),
+        memory.recaller.loaded(KEY),
+    )
+    await deleting
+    kept = {numbered_id(i) for i in range(1_700, 2_600)}
+    for records in found[:3]:
+        assert kept <= {r.episode.id for r in records}
+    assert kept <= set(memory.collection.indexes.of(KEY)._slot_of)
+    with memory.api.calls.recording() as log:
+        await memory.collection.records.everything(KEY, Visibility.RECALLED)
+    assert log.total == 2
+
+
+async def test_whoever_stops_paging_gets_the_rest_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longterm_memory.records.store.PAGE_ROWS", 60)
+    memory = await core()
+    await memory.fill([record(f"m {i}", numbered_id(i)) for i in range(300)])
+    records = memory.collection.records
+    cursor = records.cursor(KEY, Visibility.RECALLED)
+    seen: set[str] = set()
+    for stop_after in (1, 2, 3, 4, 2, 1, 5, 3, 50):
+        async with contextlib.aclosing(records.pages(cursor)) as pages:
+            count = 0
+            async for part in pages:
+                seen |= {r.episode.id for r in part.records}
+                await asyncio.sleep(0.002)  # the next page has arrived by now
+                count += 1
+                if count == stop_after:
+                    break
+    assert cursor.done
+    assert len(seen) == 300

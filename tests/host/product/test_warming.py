@@ -6,13 +6,13 @@ import json
 
 from tests.support.talk import MemoryHost, our_lines
 
-QUERY = "Which ticket is about the red lantern on the north pier, OPS-4711?"
+QUERY = "OPS-4711?"
 
 
 def test_a_cold_index_fills_page_by_page_behind_the_turns(memory: MemoryHost) -> None:
     group = memory.group()
     # Nearer in vector space than the one that matters: that one is found by its exact identifier alone.
-    near = [f"Which ticket is about the red lantern on the north pier, number {n}?" for n in range(60)]
+    near = [f"ops 4711 {n}" for n in range(60)]
     other = [f"Lunch of day {n} was soup with bread" for n in range(1_090)]
     wanted = (
         "Somebody promised last winter that everything around OPS-4711 would be painted, repaired, photographed"

@@ -1,0 +1,163 @@
+"""The knowledge base as the operator meets it: one only, files in and out, the WebUI's retrieve test."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import Any
+
+import pytest
+
+from playground.api import TaskError
+from playground.rest import ApiError
+from tests.support.talk import Chat, MemoryHost
+
+OSLO = "Ann moves to Oslo in May"
+
+
+def row(chat: Chat, content: Any, **more: Any) -> dict[str, Any]:
+    return {"content": content, "bot_uuid": chat.bot.uuid, "session_name": chat.session_name, **more}
+
+
+def statuses(memory: MemoryHost) -> dict[str, str]:
+    return {str(file["uuid"]): str(file["status"]) for file in memory.stage.api.files(memory.kb)}
+
+
+def test_a_second_knowledge_base_is_refused_with_the_reason_in_the_log(memory: MemoryHost) -> None:
+    mark = memory.stage.host.log_mark()
+    with pytest.raises(ApiError):
+        memory.create_kb()
+    memory.stage.host.wait_for_log(
+        r"\[LongTermMemory\] configuration problem: knowledge base refused: .*already a memory knowledge base"
+        rf" \({memory.kb}\).*delete it first",
+        mark=mark,
+    )
+    assert [base["uuid"] for base in memory.stage.api.kbs() if base["uuid"] == memory.kb] == [memory.kb]
+
+
+def test_a_knowledge_base_without_a_model_is_refused(memory: MemoryHost) -> None:
+    with pytest.raises(ApiError):
+        memory.stage.api.create_kb(memory.plugin, {"embedding_model_uuid": ""})
+    assert memory.kb in [base["uuid"] for base in memory.stage.api.kbs()]
+
+
+def test_it_is_deleted_and_made_anew(memory: MemoryHost) -> None:
+    group = memory.group()
+    group.remember(OSLO)
+    group.tool("update_profile", {"field": "traits", "action": "add", "value": "vegetarian"})
+    memory.stage.api.delete_kb(memory.kb)
+    turn = group.say("When does Ann move to Oslo?")
+    assert turn.reply
+    assert OSLO not in turn.seen
+    mark = memory.stage.host.log_mark()
+    memory.kb = memory.create_kb()
+    # The model and the store are tried out at once, not on somebody's first turn.
+    memory.stage.host.wait_for_log(rf"knowledge base prepared: kb_id={memory.kb}", mark=mark)
+    memory.bot = memory.new_bot()
+    fresh = memory.group()
+    fresh.remember(OSLO)
+    assert fresh.say("When does Ann move to Oslo?").records == [OSLO]
+    # Profiles are kept per conversation, not in the knowledge base.
+    assert "vegetarian" in group.command("!memory me") or group.bot != memory.bot
+
+
+@pytest.mark.parametrize("name", ["memories.txt", "memories.json"])
+def test_an_uploaded_list_is_checked_row_by_row(memory: MemoryHost, name: str) -> None:
+    group = memory.group()
+    rows = [
+        row(group, "The ferry leaves at noon", sender_id="9001", sender_name="Mina", importance=4, tags=["trip"]),
+        row(group, "The hut has no power", timestamp="2026-05-01T10:00:00+08:00"),
+        {"content": "Nobody knows where this belongs"},
+        row(group, 5),
+        row(group, "   "),
+        "not an object",
+        row(group, "The hut has no power"),
+        row(group, "Bad time", timestamp="the day after"),
+    ]
+    mark = memory.stage.host.log_mark()
+    document = memory.upload(rows, name=name)
+    assert statuses(memory)[document] == "completed"
+    log = memory.stage.host.log_since(mark)
+    for line in (3, 4, 5, 6, 8):
+        assert f"document_id={document} line={line} reason=" in log
+    listed = group.command("!memory list")
+    assert "2 memories" in listed
+    assert "The ferry leaves at noon" in listed
+    assert "2026-05-01" in listed
+    assert "Mina" in listed
+    assert group.say("When does the ferry leave at noon?").records == ["The ferry leaves at noon"]
+    memory.stage.api.delete_file(memory.kb, document)
+    assert "No memories" in group.command("!memory list")
+
+
+def test_deleting_a_document_removes_exactly_what_it_brought(memory: MemoryHost) -> None:
+    group = memory.group()
+    kept_id = group.remember("The tent is green")
+    first = memory.upload([row(group, "The boat is blue")])
+    second = memory.upload([row(group, "The boat is blue"), row(group, "The oar is broken")])
+    assert "3 memories" in group.command("!memory list")
+    memory.stage.api.delete_file(memory.kb, second)
+    listed = group.command("!memory list")
+    assert "2 memories" in listed
+    assert "The boat is blue" in listed
+    memory.stage.api.delete_file(memory.kb, first)
+    listed = group.command("!memory list")
+    assert kept_id in listed
+    assert "1 memory" in listed
+    assert not {first, second} & set(statuses(memory))
+
+
+RUBBISH = {
+    "truncated": b'[{"content": "x"',
+    "text": b"just some words",
+    "binary": bytes(range(256)),
+    "empty": b" ",
+    "number": b"17",
+    "no scope": b'[{"content": "x"}]',
+    "deep": b"[" * 100_000,
+    "odd values": b'[null, [], {"content": {"a": NaN}, "session_name": ["x"]}, {"user_key": 5, "content": "x"}]',
+}
+
+
+@pytest.mark.parametrize("what", RUBBISH)
+def test_rubbish_leaves_no_file_that_cannot_be_deleted(memory: MemoryHost, what: str) -> None:
+    before = set(statuses(memory))
+    mark = memory.stage.host.log_mark()
+    try:
+        memory.stage.api.upload(memory.kb, "rubbish.txt", RUBBISH[what])
+    except TaskError:
+        pass
+    [document] = set(statuses(memory)) - before
+    assert statuses(memory)[document] == "failed"
+    assert "[LongTermMemory] import" in memory.stage.host.log_since(mark)
+    memory.stage.api.delete_file(memory.kb, document)
+    assert set(statuses(memory)) == before
+
+
+def test_other_encodings_and_shapes(memory: MemoryHost) -> None:
+    group = memory.group()
+    one, two, three = (row(group, f"阿明的第{n}张船票在抽屉里") for n in (1, 2, 3))
+    files = [
+        codecs.BOM_UTF8 + json.dumps([one], ensure_ascii=False).encode(),
+        json.dumps({"episodes": [two]}, ensure_ascii=False).encode("utf-16"),
+        (json.dumps(two) + "\n\n" + json.dumps(three) + "\n").encode(),
+    ]
+    for content in files:
+        memory.stage.api.upload(memory.kb, "memories.txt", content)
+    listed = group.command("!memory list")
+    assert "3 memories" in listed
+    for wanted in (one, two, three):
+        assert str(wanted["content"]) in listed
+
+
+def test_the_webuis_retrieve_test_is_refused_in_words(memory: MemoryHost) -> None:
+    mark = memory.stage.host.log_mark()
+    assert memory.stage.api.retrieve(memory.kb, "anything") == []
+    memory.stage.host.wait_for_log("engine retrieve refused: reason=scope_unknown", mark=mark)
+
+
+def test_edited_creation_settings_change_nothing(memory: MemoryHost) -> None:
+    """The host ignores the edit; what is in force is what ``!memory`` shows."""
+    found = next(base for base in memory.stage.api.kbs() if base["uuid"] == memory.kb)
+    memory.stage.api.update_kb(memory.kb, {"name": found["name"], "creation_settings": {"isolation": "bot"}})
+    assert "isolation: session" in memory.group().command("!memory")

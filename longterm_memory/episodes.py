@@ -7,8 +7,8 @@ whatever may have happened half drops the scope's index, so that it is read agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -18,6 +18,7 @@ from .errors import EmbeddingFailed, NotFound
 from .ids import is_id, new_id
 from .logs import get_logger
 from .models import Episode, Filters, Status
+from .recall.corrected import corrected_by
 from .recall.index import ScopeIndex
 from .recall.recaller import CANDIDATES, Recaller
 from .records.envelope import Record
@@ -25,7 +26,7 @@ from .records.keys import Visibility
 from .records.store import latest
 from .records.vectors import Quantized, Vector
 from .scope import Scope
-from .text.corrections import is_correction, topic_overlap
+from .text.corrections import is_correction
 
 __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Remembered", "checked_content"]
 
@@ -45,10 +46,9 @@ _MANY_NEAR = 500
 """Nearest memories looked at when even the 50th says nearly the same."""
 _NEARLY_SAME = 0.9
 """Closeness (:meth:`Calibration.closeness`) from which that is so."""
-_TOPIC_CLOSENESS, _TOPIC_OVERLAP = 0.2, 0.4
-"""Least closeness and least overlap of topic words between a correction and what it replaces."""
-_SAME_DIRECTION = 0.8
-"""Closeness from which any shared topic word is enough."""
+
+_Batch = Sequence[tuple[Scope, EpisodeDraft]]
+"""Drafts, each with the conversation it was said in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,9 @@ class EpisodeStore:
             await self._repair(scope.user_key, index)
             record = self._record(scope, draft, content, vectors[0], index)
             same = [r for r in index.saying(content) if r.episode.sender_id == draft.sender.id]
-            older = self._replaced(scope, record, vectors[0], index) if is_correction(draft.tags) else []
+            older: list[Record] = []
+            if is_correction(draft.tags):
+                older = corrected_by(record, scope, index, self._collection.calibration)
             said = {r.episode.id for r in same}
             if same and said >= {r.episode.id for r in older}:
                 return Remembered(same[0].episode, duplicate=True)
@@ -164,29 +166,6 @@ class EpisodeStore:
             imported_episode_id=draft.imported_id,
         )
         return Record(episode, 1, Quantized.of(vector), self._collection.base.model)
-
-    def _replaced(self, scope: Scope, record: Record, vector: Vector, index: ScopeIndex) -> list[Record]:
-        """Older active memories of the same speaker that a correction is about.
-
-        They must share a good part of their topic words (names of the speaker say nothing about the topic)
-        and be closer than unrelated texts; almost the same direction needs less. Merely related facts
-        ("sister" when the correction is about a "brother") stay. Where nobody knows who speaks and there may
-        be several people, nothing is replaced.
-        """
-        speaker, name = record.episode.sender_id, record.episode.sender_name
-        if not speaker and (scope.shared or scope.launcher_type != "person"):
-            return []
-        mine = [r for r in index.living() if r.episode.sender_id == speaker]
-        slots = index.slots(r.episode.id for r in mine)
-        closeness = self._collection.calibration.closeness(index.cosines(vector, slots))
-        found = []
-        for other, close in zip(mine, closeness.tolist(), strict=True):
-            if close < _TOPIC_CLOSENESS:
-                continue
-            overlap = topic_overlap(other.episode.content, record.episode.content, ignored=(name,))
-            if overlap >= _TOPIC_OVERLAP or (overlap > 0 and close >= _SAME_DIRECTION):
-                found.append(other)
-        return found
 
     async def _store(self, index: ScopeIndex, record: Record, older: Sequence[Record]) -> Remembered:
         winner = record.with_claims((old.episode.id, old.version) for old in older)
@@ -256,17 +235,32 @@ class EpisodeStore:
         del index  # Another may be in use by the time a batch is written.
         places = said_in or [scope] * len(drafts)
         fresh = [(place, draft) for place, draft in zip(places, drafts, strict=True) if seen.add(draft)]
+        batches = [fresh[start : start + _WRITE_ROWS] for start in range(0, len(fresh), _WRITE_ROWS)]
         stored: list[Episode] = []
-        for start in range(0, len(fresh), _WRITE_ROWS):
-            batch = fresh[start : start + _WRITE_ROWS]
-            vectors = await self._embedded([draft.content for _, draft in batch])
-            async with self._collection.lock(scope.user_key):
-                stored += await self._add(scope.user_key, batch, vectors)
-            logger.info("import batch written: rows=%d of=%d", start + len(batch), len(fresh))
+        async with aclosing(self._embedded(batches)) as embedded:
+            async for batch, vectors in embedded:
+                async with self._collection.lock(scope.user_key):
+                    stored += await self._add(scope.user_key, batch, vectors)
+                logger.info("import batch written: rows=%d of=%d", len(stored), len(fresh))
         return stored, len(drafts) - len(stored)
 
-    async def _embedded(self, texts: list[str]) -> list[Vector]:
-        embeddings = self._collection.embeddings
+    async def _embedded(self, batches: Sequence[_Batch]) -> AsyncGenerator[tuple[_Batch, list[Vector]], None]:
+        """Yield batches with their vectors; the next one is being embedded while one is written."""
+        ahead: asyncio.Task[list[Vector]] | None = None
+        try:
+            for number, batch in enumerate(batches):
+                vectors = await (ahead or self._embed(batch))
+                ahead = None
+                if number + 1 < len(batches):
+                    ahead = asyncio.ensure_future(self._embed(batches[number + 1]))
+                yield batch, vectors
+        finally:
+            if ahead is not None:
+                ahead.cancel()
+                ahead.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    async def _embed(self, batch: _Batch) -> list[Vector]:
+        embeddings, texts = self._collection.embeddings, [draft.content for _, draft in batch]
         try:
             return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
         except EmbeddingFailed as exc:
@@ -276,9 +270,7 @@ class EpisodeStore:
         await asyncio.sleep(_RETRY_SECONDS)
         return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
 
-    async def _add(
-        self, user_key: str, batch: Sequence[tuple[Scope, EpisodeDraft]], vectors: Sequence[Vector]
-    ) -> list[Episode]:
+    async def _add(self, user_key: str, batch: _Batch, vectors: Sequence[Vector]) -> list[Episode]:
         index = self._collection.indexes.of(user_key)
         claimed = index.claimed_versions()
         records = []

@@ -1,8 +1,8 @@
 """Episode ids: short enough to type, unique enough for any scope, legal everywhere.
 
-Eight characters of Crockford's base32 in lower case, the first one a letter so that no id is ever read as a number:
-22 x 32^7 = 7.6e11 ids. They are scoped, so two memories of one scope collide with probability 1e-3 at 50 000 memories,
-and a new id is checked against the scope's index when that is loaded.
+Eight characters of Crockford's base32 in lower case, the first one a letter so that no id is ever read as a
+number: 22 x 32^7 = 7.6e11 ids. They are scoped, so two memories of one scope collide with probability 1e-3 at
+50 000 memories, and a new id is checked against the scope's index when that is loaded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ _SHAPE = re.compile(rf"[{_LETTERS}][{ALPHABET}]{{{LENGTH - 1}}}")
 
 def new_id() -> str:
     """Return a fresh random episode id."""
-    return secrets.choice(_LETTERS) + "".join(secrets.choice(ALPHABET) for _ in range(LENGTH - 1))
+    number = secrets.randbelow(len(_LETTERS) * len(ALPHABET) ** (LENGTH - 1))
+    digits = ""
+    for _ in range(LENGTH - 1):
+        number, digit = divmod(number, len(ALPHABET))
+        digits += ALPHABET[digit]
+    return _LETTERS[number] + digits
 
 
 def is_id(text: str) -> bool:

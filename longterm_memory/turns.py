@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from .models import Hit
+from .recent import RecentIds
 from .scope import Scope, Speaker
 from .text.fold import fold
 
@@ -62,6 +63,7 @@ class TurnWindow:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._notes: OrderedDict[tuple[str, str, str], TurnNote] = OrderedDict()
+        self._forgotten = RecentIds(clock)
 
     @staticmethod
     def _key(scope: Scope, speaker: Speaker) -> tuple[str, str, str]:
@@ -79,6 +81,9 @@ class TurnWindow:
         once: bool = False,
     ) -> TurnNote:
         """Note a new turn; it replaces the speaker's previous one."""
+        if waiting:
+            # Recalled before it was forgotten: not handed out after.
+            waiting = tuple(hit for hit in waiting if hit.episode.id not in self._forgotten)
         note = TurnNote(query_id, fold(text), self._clock(), set(shown), waiting, once)
         key = self._key(scope, speaker)
         self._notes[key] = note
@@ -116,6 +121,7 @@ class TurnWindow:
     def forget(self, episode_ids: Iterable[str]) -> None:
         """Make sure that a forgotten memory waits nowhere."""
         gone = set(episode_ids)
+        self._forgotten.add(gone)
         for note in self._notes.values():
             if note.waiting:
                 note.waiting = tuple(hit for hit in note.waiting if hit.episode.id not in gone)

@@ -255,6 +255,14 @@ class Host:
             raise HostError(f"the log never said {pattern!r}; it ends with:\n{self._log_tail()}")
         return found
 
+    def wait_for_quiet_log(self, quiet: float = 0.3, timeout: float = 5.0) -> None:
+        """Wait until nothing was logged for *quiet* seconds, *timeout* seconds at most."""
+        end, size, since = time.monotonic() + timeout, self.log_mark(), time.monotonic()
+        while time.monotonic() < min(end, since + quiet):
+            time.sleep(0.05)
+            if self.log_mark() != size:
+                size, since = self.log_mark(), time.monotonic()
+
     def __enter__(self) -> Self:
         """Start the host."""
         return self.start()

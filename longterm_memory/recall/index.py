@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from time import monotonic
 
 import numpy as np
@@ -30,7 +31,7 @@ and than an engine's vector index lags behind its deletes.
 """
 _FIRST = 64
 """Rows that the arrays of a new index have room for."""
-_COLUMNS = ("_alive", "_time", "_importance", "_codes")
+_COLUMNS = ("_alive", "_time", "_importance")
 """Attributes that hold one row per slot."""
 
 
@@ -42,9 +43,12 @@ def _counted(record: Record) -> Counter[str]:
     return found
 
 
+_folded_name = lru_cache(maxsize=4_096)(fold)
+
+
 def _named(record: Record) -> tuple[str, str]:
     """Return the folded name and the id of a memory's speaker."""
-    return fold(record.episode.sender_name), record.episode.sender_id
+    return _folded_name(record.episode.sender_name), record.episode.sender_id
 
 
 class ScopeIndex:
@@ -66,6 +70,8 @@ class ScopeIndex:
         self._gone: OrderedDict[str, float] = OrderedDict()
         self._deleted: set[str] = set()
         self._lexicon = Lexicon()
+        self._read_words = 0
+        """Slots below this are in the lexicon."""
         self._claims_of: dict[str, tuple[tuple[str, int], ...]] = {}
         self._claims: Counter[tuple[str, int]] = Counter()
         self._by_form: dict[int, tuple[str, ...]] = {}
@@ -73,7 +79,6 @@ class ScopeIndex:
         self._alive = np.zeros(_FIRST, dtype=bool)
         self._time = np.zeros(_FIRST, dtype=np.float64)
         self._importance = np.zeros(_FIRST, dtype=np.float32)
-        self._codes: NDArray[np.int8] = np.zeros((_FIRST, 0), dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self._slot_of)
@@ -104,15 +109,12 @@ class ScopeIndex:
             self._take_out(record.episode.id)
             self._compact()
         slot = len(self._records)
-        self._make_room(slot, record.vector.dimension)
+        self._make_room(slot)
         self._records.append(record)
         self._slot_of[record.episode.id] = slot
         self._by_row[record.row_id] = record
-        self._lexicon.add(slot, _counted(record))
         self._alive[slot], self._time[slot] = True, record.episode.timestamp.timestamp()
         self._importance[slot] = record.episode.importance
-        if record.vector.dimension == self._codes.shape[1]:
-            self._codes[slot] = record.vector.codes
         self._claim(record)
         if record.episode.sender_name:
             self._names[_named(record)] += 1
@@ -154,6 +156,26 @@ class ScopeIndex:
         self._forget_gone()
         return episode_id in self._deleted
 
+    def read_words(self, most: int | None = None) -> bool:
+        """Take up the words of memories that were put; questions do it by themselves when it was not done
+        before.
+
+        Args:
+            most: how many memories; ``None`` for all.
+
+        Returns:
+            Whether some are left.
+        """
+        end = len(self._records) if most is None else min(len(self._records), self._read_words + most)
+        for slot in range(self._read_words, end):
+            record = self._records[slot]
+            if record is None:
+                self._lexicon.skip()
+            else:
+                self._lexicon.add(slot, _counted(record))
+        self._read_words = end
+        return end < len(self._records)
+
     def _claim(self, record: Record) -> None:
         claims = record.episode.supersedes
         if claims and record.episode.id not in self._claims_of:
@@ -171,7 +193,8 @@ class ScopeIndex:
         assert record is not None  # noqa: S101 - _slot_of knows only living slots
         self._records[slot], self._alive[slot] = None, False
         del self._by_row[record.row_id]
-        self._lexicon.remove(_counted(record))
+        if slot < self._read_words:
+            self._lexicon.remove(_counted(record))
         if record.episode.sender_name:
             self._names[_named(record)] -= 1
             if not self._names[_named(record)]:
@@ -187,26 +210,26 @@ class ScopeIndex:
         """Give the memory of dead slots back once they outnumber the living."""
         if len(self._records) - len(self) <= max(_FIRST, len(self)):
             return
+        self.read_words()
         living = self._alive[: len(self._records)]
         moved = np.where(living, np.cumsum(living) - 1, -1).astype(np.int32)
         self._lexicon.compact(moved)
         self._records = [r for r in self._records if r is not None]
+        self._read_words = len(self._records)
         self._slot_of = {r.episode.id: slot for slot, r in enumerate(self._records) if r is not None}
         count = len(self._records)
         for name in _COLUMNS:
             old = getattr(self, name)
-            new = np.zeros((max(_FIRST, count), *old.shape[1:]), dtype=old.dtype)
+            new = np.zeros(max(_FIRST, count), dtype=old.dtype)
             new[:count] = old[: len(living)][living]
             setattr(self, name, new)
 
-    def _make_room(self, slot: int, dimension: int) -> None:
-        if not self._codes.shape[1]:
-            self._codes = np.zeros((len(self._codes), dimension), dtype=np.int8)
+    def _make_room(self, slot: int) -> None:
         if slot < len(self._time):
             return
         for name in _COLUMNS:
             old = getattr(self, name)
-            new = np.zeros((2 * len(old), *old.shape[1:]), dtype=old.dtype)
+            new = np.zeros(2 * len(old), dtype=old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
 
@@ -287,12 +310,14 @@ class ScopeIndex:
         Args:
             query: terms of the question (:func:`longterm_memory.text.terms.terms`).
         """
+        self.read_words()
         scores = self._lexicon.scores(query)
         scores[~self._alive[: len(scores)]] = 0.0
         return scores
 
     def holding(self, found: Iterable[str]) -> Slots:
         """Return the slots of memories that hold any of these terms."""
+        self.read_words()
         holding = [self._lexicon.holding(term) for term in found]
         slots = np.unique(np.concatenate(holding)) if holding else np.zeros(0, dtype=np.int64)
         living: Slots = slots[self._alive[slots]]
@@ -302,11 +327,12 @@ class ScopeIndex:
         """Return the true cosine of each slot's memory with a unit query vector; 0 for vectors of another
         model's length.
         """
-        if not slots.size or self._codes.shape[1:] != query.shape:
-            return np.zeros(len(slots), dtype=np.float32)
-        rows = self._codes[slots].astype(np.float32)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        cosines: Scores = (rows @ query) / np.maximum(lengths, 1.0)
+        cosines = np.zeros(len(slots), dtype=np.float32)
+        codes = [self.at(slot).vector.codes for slot in slots.tolist()]
+        fitting = np.array([c.shape == query.shape for c in codes], dtype=bool)
+        if fitting.any():
+            rows = np.stack([c for c in codes if c.shape == query.shape]).astype(np.float32)
+            cosines[fitting] = (rows @ query) / np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return cosines
 
     def times(self, slots: Slots) -> NDArray[np.float64]:

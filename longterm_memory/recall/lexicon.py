@@ -59,6 +59,10 @@ class Lexicon:
         self._length += length
         self._memories += 1
 
+    def skip(self) -> None:
+        """Leave the next slot without a memory."""
+        self._lengths.append(0)
+
     def remove(self, counted: Mapping[str, int]) -> None:
         """Count a memory out again; its slot still occurs in :meth:`scores` and :meth:`holding`."""
         self._removed.update(counted.keys())

@@ -8,11 +8,12 @@ beside the embedding call, so a busy conversation warms up by itself, and comman
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
+from contextvars import Context
 from enum import Enum
 from time import monotonic, time
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +42,8 @@ LEXICAL_CANDIDATES = 50
 """Best lexical matches of the index that join them."""
 _NARROWED = 4
 """How many times more rows are asked for when filters will drop some."""
+_WORDS_ROWS = 50
+"""Memories whose words are taken up at a time: about 2 ms."""
 _FILL_SHARE = 0.8
 """Share of the caller's time that loading the index may take; the rest is for the search."""
 
@@ -61,8 +64,8 @@ class Recaller:
         clock: seconds, monotonic, for deadlines.
     """
 
-    _filling: ClassVar[set[asyncio.Task[None]]] = set()
-    """Keeps running page reads from being garbage-collected."""
+    _working: ClassVar[set[asyncio.Task[None]]] = set()
+    """Keeps what runs beside others from being garbage-collected."""
 
     def __init__(
         self, collection: Collection, wall: Callable[[], float] = time, clock: Callable[[], float] = monotonic
@@ -125,7 +128,8 @@ class Recaller:
         """
         index = self._collection.indexes.of(user_key)
         if self._collection.filled and not index.complete:
-            await self._fill(user_key, index, Fill.ALL, self._clock() + timeout, strict=True)
+            await self._fill(user_key, index, Fill.ALL, self._clock() + timeout)
+            self._beside_others(_read_words(index))
             if not index.complete:
                 raise StoreFailed("store_down")
         return index
@@ -236,39 +240,50 @@ class Recaller:
         """Start reading the index beside other calls.
 
         A page takes exactly one host call, made now: nobody waits for its answer on the turn, and it may
-        arrive after the turn is over (a call *started* after its handler ended would be refused by the host,
-        an answer is not).
+        arrive after the turn is over.
         """
-        task = asyncio.ensure_future(self._fill(user_key, index, fill, deadline))
-        self._filling.add(task)
-        task.add_done_callback(self._filling.discard)
+
+        async def run() -> None:
+            if fill is Fill.ALL or not index.filling.locked():
+                try:
+                    await self._fill(user_key, index, fill, deadline)
+                except StoreFailed as exc:
+                    # The search itself will tell whoever asked; the index only stays cold.
+                    logger.warning("index page failed: rows=%d reason=%s", len(index), exc.reason)
+            await _read_words(index)
+
+        return self._beside_others(run(), outliving=fill is Fill.PAGE)
+
+    def _beside_others(
+        self, work: Coroutine[Any, Any, None], *, outliving: bool = False
+    ) -> asyncio.Task[None]:
+        # From 4.11 on the SDK drops answers that come when the handler which asked has ended; it knows the
+        # handler from the context, so what may outlive it gets an empty one.
+        context = Context() if outliving else None
+        task = asyncio.get_running_loop().create_task(work, context=context)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
         return task
 
-    async def _fill(
-        self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float, *, strict: bool = False
-    ) -> None:
-        if fill is Fill.PAGE and index.filling.locked():
-            return
+    async def _fill(self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float) -> None:
         async with index.filling:
-            if index.complete:
+            if len(index) >= INDEX_ROWS_MAX:
                 return
             records = self._collection.records
             cursor = index.cursor = index.cursor or records.cursor(user_key, Visibility.RECALLED)
-            try:
-                if fill is Fill.PAGE:
-                    index.read((await records.next_page(cursor, index.rows)).records)
-                    return
-                start = cursor.place
-                async with aclosing(records.pages(cursor, index.rows)) as pages:
-                    async for page in pages:
-                        index.read(page.records)
-                        late = self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX
-                        if (
-                            late and cursor.place != start
-                        ):  # at least one page, so that the next one gets further
-                            return
-            except Exception:
-                if strict:
-                    raise
-                # The search itself will tell whoever asked; the index only stays cold.
-                logger.warning("index page failed: rows=%d", len(index))
+            start = cursor.place
+            async with aclosing(records.pages(cursor, index.rows, ahead=fill is Fill.ALL)) as pages:
+                async for page in pages:
+                    index.read(page.records)
+                    late = self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX
+                    if (late or fill is Fill.PAGE) and cursor.place != start:
+                        # At least one whole page, so that the next one gets further.
+                        return
+
+
+async def _read_words(index: ScopeIndex) -> None:
+    """Take up the words of an index bit by bit, so that nobody waits for it long."""
+    left = True
+    while left:
+        left = index.read_words(_WORDS_ROWS)
+        await asyncio.sleep(0)

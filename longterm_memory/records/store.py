@@ -119,44 +119,32 @@ class RecordStore:
         self._cursors.add(cursor)
         return cursor
 
-    async def next_page(self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING) -> Answer:
-        """Return the next page and move the cursor on; one reader of a cursor at a time.
+    async def pages(
+        self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING, *, ahead: bool = True
+    ) -> AsyncGenerator[Answer, None]:
+        """Yield all records from a cursor on, in parts of pages; one reader of a cursor at a time.
 
+        When the caller stops early (it has to close the iterator then), the cursor stands behind the last
+        page that it was given whole. Between the parts others get their turn: decoding a page takes a while.
         A page too big for one message of the host is asked for in smaller ones.
 
         Args:
             cursor: from :meth:`cursor`.
             known: records of the scope by row id that need not be decoded again.
+            ahead: whether the next page is asked for while one is worked on.
 
         Raises:
             StoreFailed: the store did not answer even for a small page.
         """
-        return self._decoded(await self._fetched(cursor), cursor.user_key, known)
-
-    async def pages(
-        self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING
-    ) -> AsyncGenerator[Answer, None]:
-        """Yield all records from a cursor on, in parts of pages; the next page is on its way meanwhile.
-
-        When the caller stops early (it has to close the iterator then), the cursor stands behind the last
-        page that it was given whole. Between the parts others get their turn: decoding a page takes a while.
-
-        Args:
-            cursor: from :meth:`cursor`.
-            known: records of the scope by row id that need not be decoded again.
-
-        Raises:
-            StoreFailed: the store did not answer.
-        """
-        ahead, fetching = cursor.twin(), None
-        self._cursors.add(ahead)
+        scout, fetching = cursor.twin(), None
+        self._cursors.add(scout)
         try:
             while not cursor.done:
-                fetching = fetching or asyncio.ensure_future(self._fetched(ahead))
+                fetching = fetching or asyncio.ensure_future(self._fetched(scout))
                 rows, fetching = await fetching, None
-                after = ahead.place
-                if not after.done:
-                    fetching = asyncio.ensure_future(self._fetched(ahead))
+                after = scout.place
+                if ahead and not after.done:
+                    fetching = asyncio.ensure_future(self._fetched(scout))
                 *parts, last = rows.parts(_PART_ROWS)
                 for part in parts:
                     await asyncio.sleep(0)

@@ -11,7 +11,7 @@ import pytest
 
 from playground.chat import Bot, Brain, add_agent, add_bot
 from playground.model_server import Call, Rule
-from playground.stage import Stage
+from playground.stage import AGENTIC_RAG, Stage
 
 
 @dataclass
@@ -105,8 +105,9 @@ def test_uploaded_document_lost_its_name(probed: Probed) -> None:
 
 def test_naive_retrieval_after_another_plugin_emptied_the_list(probed: Probed) -> None:
     stage = probed.stage
-    stage.install("agentic_rag")
-    bot = stage.bot(kbs=[probed.kb], plugins=stage.host.installed_plugins())
+    emptying = stage.install("agentic_rag")
+    others = [plugin for plugin in stage.host.installed_plugins() if not plugin.endswith(AGENTIC_RAG)]
+    bot = stage.bot(kbs=[probed.kb], plugins=[*others, emptying])
     stage.models.script(Rule("look", calls=[Call("query_knowledge", {"query": "q"})], reply="{tool}"))
     bot.say("facts-rag", "look it up")
     found = json.loads(stage.models.chats[-1].messages[-1]["content"])

@@ -13,6 +13,7 @@ from longterm_memory.drafts import TAGS_CHARS_MAX, TAGS_MAX, EpisodeDraft, check
 from longterm_memory.errors import BadArgument, EmbeddingFailed, LongTermMemoryError, NotFound, StoreFailed
 from longterm_memory.ids import is_id
 from longterm_memory.models import CONTENT_MAX, Episode, Filters, Status
+from longterm_memory.recall.corrected import CORRECTED_MAX
 from longterm_memory.recall.recaller import CANDIDATES, Fill
 from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility
@@ -254,6 +255,17 @@ async def test_a_related_fact_stays(memory: Core, related: str, correction: str)
     await memory.say(related)
     await memory.say(correction, MINA, "correction")
     assert related in await active(memory)
+
+
+async def test_a_correction_replaces_a_few_not_hundreds(memory: Core) -> None:
+    await memory.fill([record(f"note {i} of the day", numbered_id(i)) for i in range(300)])
+    await memory.recaller.loaded(KEY)
+    outcome = await memory.episodes.remember(
+        GROUP, draft("note 5 of the day was wrong", tags=("correction",))
+    )
+    assert numbered_id(5) in outcome.superseded
+    assert len(outcome.superseded) == CORRECTED_MAX
+    assert len(await active(memory)) == 301 - CORRECTED_MAX
 
 
 async def test_a_correction_of_nothing_is_a_memory(memory: Core) -> None:

@@ -26,7 +26,7 @@ async def memory() -> Core:
 
 async def settled(memory: Core) -> None:
     """Wait for pages that nobody waits for."""
-    await asyncio.gather(*memory.recaller._filling)
+    await asyncio.gather(*memory.recaller._working)
 
 
 # ------------------------------------------------------------ what comes back
@@ -251,11 +251,13 @@ async def test_a_page_that_never_comes_does_not_hold_the_turn(memory: Core) -> N
     with memory.api.calls.recording() as log:
         await asyncio.wait_for(memory.ask("rent due"), 5)
     assert log.counts["vector_list"] == 0
-    for task in list(memory.recaller._filling):
+    for task in list(memory.recaller._working):
         task.cancel()
 
 
-async def test_loading_the_index_does_not_use_up_the_time_of_the_embedding(memory: Core) -> None:
+async def test_loading_the_index_does_not_use_up_the_time_of_the_embedding(
+    memory: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A slow store must not look like a hanging embedding service."""
     await memory.plant([record(f"house {i}", numbered_id(i)) for i in range(1_200)])
     memory.api.faults.slow = {"vector_list": 0.02}
@@ -266,7 +268,7 @@ async def test_loading_the_index_does_not_use_up_the_time_of_the_embedding(memor
         memory.time.seconds += 100
         return found
 
-    memory.host.list_rows = slow  # type: ignore[method-assign]
+    monkeypatch.setattr(memory.host, "list_rows", slow)
     assert (await memory.ask("house 3", fill=Fill.ALL)).hits
     assert memory.collection.embeddings.breaker.seconds_left() == 0
 

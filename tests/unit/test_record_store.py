@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -388,7 +388,7 @@ async def test_a_store_that_is_down_is_reported_as_such(memory: Core, call: str)
     old = record("x", ID)
     await records.write([old])
     memory.api.faults.fail = {call}
-    attempts = {
+    attempts: dict[str, Callable[[], Awaitable[Any]]] = {
         "vector_search": lambda: records.search(KEY, embedded("x"), 5, RECALLED),
         "vector_list": lambda: records.find(KEY, [ID]),
         "vector_upsert": lambda: records.write([old.changed()], [old]),
@@ -431,9 +431,11 @@ async def test_known_rows_are_not_decoded_again(memory: Core, monkeypatch: pytes
     known = record("x", ID)
     await memory.fill([known, record("y", "a0000001")])
     decoded: list[str] = []
-    monkeypatch.setattr(
-        "longterm_memory.records.store.decode", lambda row, key: decoded.append(row.id) or None
-    )
+
+    def decode(row: VectorRow, user_key: str) -> None:
+        decoded.append(row.id)
+
+    monkeypatch.setattr("longterm_memory.records.store.decode", decode)
     answer = await memory.collection.records.search(KEY, embedded("x"), 5, RECALLED, {known.row_id: known})
     assert answer.records == [known]
     assert decoded == [record("y", "a0000001").row_id]

@@ -173,6 +173,12 @@ def test_terms_repeat_in_order() -> None:
     assert terms("rent, cats, rent") == ["rent", "cat", "rent"]
 
 
+@given(st.text(alphabet="abAB c+#-_./:@19 \n'", max_size=40))
+def test_plain_text_gives_the_same_terms_beside_other_scripts(text: str) -> None:
+    """Plain ASCII takes a quicker way to the same end."""
+    assert terms(f"{text} 口") == [*terms(text), "口"]
+
+
 @given(st.text(max_size=80))
 def test_any_text_gives_terms_that_are_stable_and_hold_no_space(text: str) -> None:
     found = terms(text)

@@ -17,7 +17,8 @@ DIMENSIONS = (256, 384, 512, 768, 1024, 1536, 3072)
 
 
 def _units(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: np.ndarray[Any, Any] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return scaled
 
 
 def _even(dimension: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:

@@ -40,14 +40,14 @@ def test_service_down(group: Chat) -> None:
     assert turn.records == []
     recalled = group.tool("recall_memory", {"query": OSLO})
     assert "No memory matches" not in recalled
-    assert "unavailable" in recalled or "did not answer" in recalled
+    assert "can't be searched" in recalled
     # By now it is left alone for a while.
     turn = group.say(ASKED)
     assert turn.embedded == []
     assert "vegetarian" in turn.profile
     stored = group.tool("remember", {"content": "Bo stays in Bergen"})
     assert "Stored" not in stored
-    assert "unavailable" in stored or "did not answer" in stored
+    assert "can't be searched or stored" in stored
     assert OSLO in group.command("!memory list"), "listing needs no embedding"
     assert "Bergen" not in group.command("!memory list")
 
@@ -64,7 +64,7 @@ def test_service_hangs(group: Chat) -> None:
     assert "vegetarian" in turn.profile
     recalled = group.tool("recall_memory", {"query": OSLO})
     assert "No memory matches" not in recalled
-    assert "unavailable" in recalled or "did not answer" in recalled
+    assert "can't be searched" in recalled
 
 
 @pytest.mark.parametrize("fault", ["short", "nan"])

@@ -29,7 +29,7 @@ async def engine(
     """Each of the real backends in turn, empty."""
     name: str = request.param
     if importlib.util.find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed")
+        pytest.fail(f"{NEEDS[name]} is not installed; make test sets it up")
     if name == "pgvector":
         # Its connections belong to the test's event loop, so only the server is shared.
         api = open_engine(name, tmp_path, postgres=shared_engines.postgres())

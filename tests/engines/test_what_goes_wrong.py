@@ -39,9 +39,8 @@ def _writing() -> list[tuple[str, Shape]]:
     return cases
 
 
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 async def test_reads_go_wrong_where_we_say(engine: Engine) -> None:
-    if engine.name != engine.kind:
-        pytest.skip("known for the main flavour only")
     await put(engine.api, engine.collection, *KEPT)
     await engine.api.settle()
     shapes = [shape for shape in SHAPES if shape.reads]

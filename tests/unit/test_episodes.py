@@ -608,8 +608,9 @@ async def _consistent(memory: Core) -> None:
 @pytest.mark.parametrize("way", ["fail", "lose_answer", "cancel"])
 @pytest.mark.parametrize("passing", [0, 1])
 async def test_a_change_that_is_interrupted_anywhere_leaves_a_truth_that_can_be_repeated(
-    memory: Core, change: str, call: str, way: str, passing: int
+    memory: Core, monkeypatch: pytest.MonkeyPatch, change: str, call: str, way: str, passing: int
 ) -> None:  # P1
+    monkeypatch.setattr("longterm_memory.episodes._RETRY_SECONDS", 0)
     await memory.say("Mina plays chess")
     await memory.say("My flight is Tuesday")
     await memory.recaller.loaded(KEY)
@@ -618,7 +619,7 @@ async def test_a_change_that_is_interrupted_anywhere_leaves_a_truth_that_can_be_
     faults.let_pass = {call: passing}
     task = asyncio.ensure_future(CHANGES[change](memory))
     if way == "cancel":
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.02)
         task.cancel()
     failed = True
     try:

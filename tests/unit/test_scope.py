@@ -84,7 +84,7 @@ def scope(session: str, bot: str = "b-01", isolation: Isolation = Isolation.SESS
 
 
 @given(any_scopes, any_scopes)
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_two_conversations_never_share_a_session_key(one: Scope, two: Scope) -> None:
     same = (one.bot_uuid, one.launcher_type, one.launcher_id) == (
         two.bot_uuid,
@@ -95,7 +95,7 @@ def test_two_conversations_never_share_a_session_key(one: Scope, two: Scope) -> 
 
 
 @given(any_scopes, speakers, any_scopes, speakers)
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(Scope("b-01", "group", "77"), Speaker("1:9"), Scope("b-01", "group", "77:1"), Speaker("9"))  # I1
 @example(Scope("b-01", "group", "77"), Speaker("1/9"), Scope("b-01", "group", "77/1"), Speaker("9"))
 def test_two_speakers_never_share_a_profile_key(one: Scope, a: Speaker, two: Scope, b: Speaker) -> None:
@@ -105,7 +105,7 @@ def test_two_speakers_never_share_a_profile_key(one: Scope, a: Speaker, two: Sco
 
 
 @given(any_scopes, any_scopes)
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(Scope("bot", "group", "1"), Scope("group_1", "x", "y", Isolation.BOT))
 @example(Scope("bot", "x", ""), Scope("x_", "g", "1", Isolation.BOT))
 def test_episodes_are_shared_only_within_one_bot_that_is_configured_so(one: Scope, two: Scope) -> None:
@@ -179,7 +179,7 @@ def test_a_space_has_an_opaque_id_of_its_own() -> None:
 
 
 @given(scopes)
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(Scope("team/42", "group", "team/42"))  # I2
 def test_a_user_key_leads_back_to_its_scope(known: Scope) -> None:
     back = Scope.of_user_key(known.user_key)

@@ -27,6 +27,9 @@ ATTACHED_VARIABLE = "_ltm_attached"
 message.
 """
 
+_NAME_MAX = 200
+"""Longest display name that is looked at, in characters."""
+
 
 class Attachment(StrEnum):
     """Whether the memory knowledge base belongs to the pipeline of a message."""
@@ -90,7 +93,8 @@ class Conversation:
             launcher_type=kind,
             launcher_id=ident,
             speaker=Speaker(
-                clean_id(variables.get("sender_id")), well_formed(name) if isinstance(name, str) else ""
+                clean_id(variables.get("sender_id")),
+                well_formed(name)[:_NAME_MAX] if isinstance(name, str) else "",
             ),
             query_id=query_id,
             text=well_formed(text) if isinstance(text, str) else "",

@@ -55,7 +55,8 @@ class EpisodeDraft:
         document_id: upload that brought it.
 
     Raises:
-        BadArgument: ``parameter`` when there are too many or too long tags, or an id is too long.
+        BadArgument: ``parameter`` when there are too many or too long tags, or an id is too long;
+            ``content_secret`` when tags, source, foreign id or name hold a secret.
     """
 
     content: str
@@ -81,6 +82,10 @@ class EpisodeDraft:
             if len(value) > _ID_MAX:
                 expected = f"expected at most {_ID_MAX} characters"
                 raise BadArgument("parameter", parameter=name, expected=expected)
+        for value in (" ".join(tags), *tags, self.source, self.imported_id, self.sender.name):
+            kind = find_secret(value)
+            if kind:
+                raise BadArgument("content_secret", kind=kind)
         object.__setattr__(self, "tags", tags)
         object.__setattr__(self, "source", well_formed(self.source)[:_NAME_MAX])
         object.__setattr__(self, "imported_id", well_formed(self.imported_id))

@@ -122,12 +122,11 @@ class EpisodeStore:
             same = [r for r in index.saying(content) if r.episode.sender_id == draft.sender.id]
             older: list[Record] = []
             if is_correction(draft.tags):
-                older = corrected_by(record, scope, index, self._collection.calibration)
-            said = {r.episode.id for r in same}
-            if same and said >= {r.episode.id for r in older}:
+                said = {r.episode.id for r in same}
+                older = corrected_by(record, scope, index, self._collection.calibration, said)
+            if same and not older:
                 return Remembered(same[0].episode, duplicate=True)
-            others = [r for r in older if r.episode.id not in said]
-            return await self._store(index, record, [*same, *others] if older else [])
+            return await self._store(index, record, [*same, *older])
 
     async def _read_near(self, user_key: str, vector: Vector, index: ScopeIndex) -> None:
         """Read the memories nearest to a new one: what it may repeat or correct."""

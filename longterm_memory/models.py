@@ -167,6 +167,7 @@ class Filters(_Frozen):
     importance_min: int = 1
     source: str = ""
     tag: str = ""
+    session_name: str = ""
     statuses: frozenset[Status] = frozenset({Status.ACTIVE})
 
     def keeps(self, episode: Episode) -> bool:
@@ -181,6 +182,7 @@ class Filters(_Frozen):
             and (self.time_before is None or episode.timestamp < self.time_before)
             and episode.importance >= self.importance_min
             and (not self.source or episode.source == self.source)
+            and (not self.session_name or episode.session_name == self.session_name)
             and (not self.tag or fold(self.tag) in {fold(t) for t in episode.tags})
         )
 

@@ -9,7 +9,7 @@ from logging import DEBUG, INFO
 from typing import TYPE_CHECKING
 
 from .episodes import EpisodeDraft, Forgotten, Remembered
-from .errors import BadArgument, LongTermMemoryError
+from .errors import BadArgument, LongTermMemoryError, NotFound, StorageFailed
 from .logs import get_logger
 from .models import (
     KEPT_STATUSES,
@@ -191,6 +191,10 @@ class ScopedMemory:
         started = self._service.clock()
         collection = await self._service.collection()
         recaller = self._service.recaller(collection)
+        if self.actor.via == "command" and self.scope.shared and not self.actor.admin:
+            # What may be shown here, so that the best of it fill the page (the policy's sees() says why).
+            here = query.filters.model_copy(update={"session_name": self.scope.session_name})
+            query = query.model_copy(update={"filters": here})
         result = await recaller.recall(self.scope.user_key, query, self.settings, fill=fill, timeout=timeout)
         # A turn has one line of its own (the listener's), so its search is a detail.
         logger.log(
@@ -247,11 +251,24 @@ class ScopedMemory:
             StoreFailed, StorageFailed: it may still be there somewhere.
         """
         episodes = self._service.episodes(await self._service.collection())
-        episode = await episodes.find(self.scope, episode_id)
+        try:
+            episode = await episodes.find(self.scope, episode_id)
+        except NotFound:
+            # Perhaps an earlier forget got no further than this.
+            await self._service.scrub(self.scope, (episode_id,))
+            raise
         check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+        # Before, so that nothing is left if we get no further; after, because a turn may have shown it meanwhile.
+        await self._service.scrub(self.scope, (episode_id,))
         forgotten = await episodes.forget(self.scope, episode)
-        await self._service.scrub(self.scope, forgotten.ids)
+        await self._scrub_deleted(forgotten.ids)
         return forgotten
+
+    async def _scrub_deleted(self, episode_ids: tuple[str, ...]) -> None:
+        try:
+            await self._service.scrub(self.scope, episode_ids)
+        except StorageFailed as exc:
+            raise StorageFailed("deleted_but_snapshot") from exc
 
     async def delete(self, filters: Filters) -> tuple[str, ...]:
         """Delete every memory that passes the filters; returns the ids.
@@ -269,8 +286,9 @@ class ScopedMemory:
         mine = bool(found) and all(e.is_from(self.actor.speaker.id) for e in found)
         self._decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
         episodes = self._service.episodes(await self._service.collection())
+        await self._service.scrub(self.scope, tuple(e.id for e in found))
         deleted = await episodes.delete_many(self.scope, found)
-        await self._service.scrub(self.scope, deleted)
+        await self._scrub_deleted(deleted)
         return deleted
 
     # ------------------------------------------------------------ overview

@@ -67,7 +67,8 @@ class TurnWindow:
 
     @staticmethod
     def _key(scope: Scope, speaker: Speaker) -> tuple[str, str, str]:
-        return scope.bot_uuid, scope.session_name, speaker.id
+        # The space, not only the conversation: a turn that began under another isolation is not this one.
+        return scope.space_id, scope.user_key, speaker.id
 
     def begin(
         self,

@@ -47,9 +47,11 @@ def _list(voice: Voice, title: str, values: Sequence[str], slots: Mapping[str, S
     if not values and not slots:
         return
     yield voice.say(title)
-    keys = {slot.value: key for key, slot in slots.items() if slot.value}
+    keys: dict[str, list[str]] = {}
+    for name, slot in slots.items():
+        keys.setdefault(slot.value, []).append(name)
     for value in values:
-        key = keys.get(value)
+        key = keys[value].pop(0) if value and keys.get(value) else None
         shown = one_line(value, _ITEM)
         if key is None:
             yield voice.say("profile_item", value=shown)

@@ -17,7 +17,7 @@ from ..models import RecallQuery
 from ..ports import Turn
 from ..scoped import ScopedMemory
 from . import tool_replies as replies
-from .tool_input import read_forget, read_profile, read_recall, read_remember
+from .tool_input import PARAMETERS, read_forget, read_profile, read_recall, read_remember
 from .voice import Voice
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ async def call_tool(service: MemoryService, turn: Turn, name: str, params: objec
     Returns:
         One short text for the model; a refusal or failure is a sentence as well.
     """
-    keys = sorted(map(str, params)) if isinstance(params, Mapping) else type(params).__name__
-    logger.info("%s called: query_id=%s params_keys=%s", name, turn.query_id, keys)
+    logger.info("%s called: query_id=%s params_keys=%s", name, turn.query_id, _keys(name, params))
     voice = Voice()
     try:
         voice = Voice.of(await service.settings())
@@ -52,6 +51,15 @@ async def call_tool(service: MemoryService, turn: Turn, name: str, params: objec
     except LongTermMemoryError as exc:
         logger.info("%s refused: query_id=%s reason=%s", name, turn.query_id, exc.reason)
         return replies.failed(voice, exc)
+
+
+def _keys(tool: str, params: object) -> str:
+    """Return which parameters came; names that a model made up are only counted, they could hold anything."""
+    if not isinstance(params, Mapping):
+        return type(params).__name__
+    known = [key for key in PARAMETERS[tool] if key in params]
+    others = len(params) - len(known)
+    return ",".join(known) + (f"+{others}" if others else "")
 
 
 async def _remember(service: MemoryService, memory: ScopedMemory, voice: Voice, params: object) -> str:

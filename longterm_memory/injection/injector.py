@@ -8,7 +8,6 @@ deadline, and whatever fails costs the turn its episodes, never the reply.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -81,26 +80,8 @@ class Injector:
     def __init__(self, service: MemoryService) -> None:
         self._service = service
         self._warned = False
-        self._heard: OrderedDict[str, Injection] = OrderedDict()
 
     async def prepare(self, turn: Turn) -> Injection:
-        """Return what is injected for a message; a message that comes in twice gets the same again, at no cost.
-
-        Args:
-            turn: the message being answered.
-
-        Raises:
-            StorageFailed: not even the settings could be read.
-        """
-        heard = self._heard.get(turn.query_id) if turn.query_id else None
-        if heard is not None:
-            return heard
-        injection = self._heard[turn.query_id] = await self._prepare(turn)
-        while len(self._heard) > _HEARD_MAX:
-            self._heard.popitem(last=False)
-        return injection
-
-    async def _prepare(self, turn: Turn) -> Injection:
         """Read the message, recall, and publish what is injected.
 
         Args:
@@ -303,8 +284,6 @@ class Injector:
         return Injection(reason=reason)
 
 
-_HEARD_MAX = 64
-"""Messages whose injection is kept in case they come in twice."""
 _QUERY_MAX = 2_000
 """Longest part of a message that is embedded as the question, in characters."""
 _PUBLISH_SECONDS = 3.0

@@ -142,6 +142,9 @@ class RecordStore:
             while not cursor.done:
                 fetching = fetching or asyncio.ensure_future(self._fetched(scout))
                 rows, fetching = await fetching, None
+                if rows.count and not rows.found:
+                    # Rows, and none of them ours: that is no empty scope.
+                    raise StoreFailed("store_untrusted", count=rows.count)
                 after = scout.place
                 if ahead and not after.done:
                     fetching = asyncio.ensure_future(self._fetched(scout))
@@ -175,7 +178,11 @@ class RecordStore:
             StoreFailed: the store did not answer, or answered with rows that were not asked for.
         """
         rows = await self._rows([r for i in episode_ids for r in row_ids(user_key, i)])
-        records = self._decoded(rows, user_key).records
+        answer = self._decoded(rows, user_key)
+        if answer.unreadable and not answer.records:
+            # There is something under these ids; "not found" would be wrong.
+            raise StoreFailed("store_untrusted", count=len(answer.unreadable))
+        records = answer.records
         current = {r.episode.id: r for r in latest(records) if r.episode.id in episode_ids}
         kept = {r.row_id for r in current.values()}
         stale = [r.row_id for r in records if r.row_id not in kept]

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["content_terms", "identifiers", "is_blank", "terms"]
+__all__ = ["content_terms", "identifiers", "is_blank", "is_unspaced", "terms"]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -29,6 +29,7 @@ _TOKEN = re.compile(
 _PLAIN_TOKEN = re.compile(rf"[A-Za-z](?:\+\+|\#)(?!\w)|[A-Za-z0-9_]+(?:[{_JOINERS}]+[A-Za-z0-9_]+)*")
 """The same for plain ASCII, several times as fast."""
 _JOINED = re.compile(rf"[{_JOINERS}]")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _SPLIT = re.compile(rf"[{_JOINERS}_]+")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -154,6 +155,11 @@ def content_terms(text: str) -> frozenset[str]:
     found = terms(text)
     telling = {t for t in found if len(t) > 1 or t.isascii()}
     return frozenset(telling or found)
+
+
+def is_unspaced(term: str) -> bool:
+    """Whether a term comes from a script without spaces."""
+    return _UNSPACED_RUN.fullmatch(term) is not None
 
 
 def is_blank(text: str) -> bool:

@@ -18,6 +18,9 @@ from ..text.times import parse_moment_or_none
 
 __all__ = ["Rejected", "Row", "read_file", "read_row"]
 
+_SCOPE_CHARS = 1_000
+"""Longest key or name of a scope in a file; real ones have well under a hundred characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -108,7 +111,12 @@ def read_row(line: int, raw: Any, *, isolation: Isolation, document_id: str = ""
 
 
 def _scope(raw: Mapping[str, Any], isolation: Isolation) -> Scope:
-    user_key, session = raw.get("user_key"), raw.get("session_name")
+    user_key, session, bot = raw.get("user_key"), raw.get("session_name"), raw.get("bot_uuid")
+    for name, value in (("user_key", user_key), ("session_name", session), ("bot_uuid", bot)):
+        if value is not None and (not isinstance(value, (str, int)) or len(str(value)) > _SCOPE_CHARS):
+            raise BadArgument(
+                "parameter", parameter=name, expected=f"a text of at most {_SCOPE_CHARS} characters"
+            )
     named = isinstance(session, str) and bool(session.strip())
     if isinstance(user_key, str) and user_key.strip():
         stated = Scope.of_user_key(user_key.strip())

@@ -75,7 +75,8 @@ async def upload(service: MemoryService, data: bytes, document_id: str) -> Uploa
         if not scopes:
             raise BadArgument("file_without_rows", rejected=len(rejected))
         # Noted before anything is written, so that an upload that dies half-way can still be taken out.
-        await service.host.storage.set(_key(document_id), json.dumps({"user_keys": list(scopes)}).encode())
+        keys = dict.fromkeys([*await _user_keys(service, document_id), *scopes])
+        await service.host.storage.set(_key(document_id), json.dumps({"user_keys": list(keys)}).encode())
         episodes = service.episodes(await service.collection())
         for rows in scopes.values():
             stored, known = await episodes.add_many(
@@ -111,18 +112,24 @@ async def delete_upload(service: MemoryService, document_id: str) -> bool:
     Raises:
         NotConfigured, StoreFailed, StorageFailed: something may still be there.
     """
-    raw = await service.host.storage.get(_key(document_id))
-    if raw is None:
+    keys = await _user_keys(service, document_id)
+    if not keys:
         return True
-    try:
-        keys = [str(key) for key in json.loads(raw)["user_keys"]]
-    except (ValueError, KeyError, TypeError) as exc:
-        raise StorageFailed("profile_unreadable", key=_key(document_id)) from exc
     episodes = service.episodes(await service.collection())
     for key in keys:
         scope = Scope.of_user_key(key)
         found = await episodes.select(key, Filters(statuses=KEPT_STATUSES))
-        gone = await episodes.delete_many(scope, [e for e in found if e.document_id == document_id])
-        await service.scrub(scope, gone)
+        brought = [e for e in found if e.document_id == document_id]
+        await service.scrub(scope, tuple(e.id for e in brought))
+        await episodes.delete_many(scope, brought)
     await service.host.storage.delete(_key(document_id))
     return True
+
+
+async def _user_keys(service: MemoryService, document_id: str) -> list[str]:
+    """Return the scopes that an upload has written to; ``[]`` for an upload that nothing is known of."""
+    raw = await service.host.storage.get(_key(document_id))
+    try:
+        return [] if raw is None else [str(key) for key in json.loads(raw)["user_keys"]]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise StorageFailed("profile_unreadable", key=_key(document_id)) from exc

@@ -13,10 +13,16 @@ from string import Formatter
 
 from ..errors import LongTermMemoryError
 
-__all__ = ["FALLBACK", "areas", "explain", "load", "say"]
+__all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "say"]
 
 FALLBACK = "en_US"
 _ROOT = Path(__file__).parent
+
+
+LANGUAGES = frozenset(
+    path.name for path in _ROOT.iterdir() if path.is_dir() and not path.name.startswith("_")
+)
+"""Languages that have a folder; any other one is answered in English."""
 
 
 def areas(language: str) -> list[str]:
@@ -40,7 +46,7 @@ def say(language: str, key: str, /, **values: object) -> str:
     Raises:
         KeyError: no language has that key, or a placeholder got no value (a mistake of ours, caught by tests).
     """
-    text = load(language).get(key)
+    text = load(language if language in LANGUAGES else FALLBACK).get(key)
     if text is None:
         text = load(FALLBACK)[key]
     return Formatter().vformat(text, (), values)

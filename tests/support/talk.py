@@ -10,10 +10,12 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from playground.api import RUNNER_PLUGIN
 from playground.chat import Bot, Kind
+from playground.host import Host
 from playground.model_server import Call, ChatRequest, Rule
 from playground.stage import Stage
 
@@ -55,16 +57,24 @@ class Turn:
         texts: every snapshot of it, as delivered.
         requests: what the model was sent, oldest first.
         embedded: the texts of each embedding call.
-        log: what the host logged.
         seconds: until the reply.
+        host: where it was said.
+        mark: position in the host's log before it.
     """
 
     reply: str
     texts: list[str]
     requests: list[ChatRequest]
     embedded: list[list[str]]
-    log: str
     seconds: float
+    host: Host = field(repr=False)
+    mark: int
+
+    @cached_property
+    def log(self) -> str:
+        """What the host has logged since; a worker's lines come a little later than its answers."""
+        self.host.wait_for_quiet_log()
+        return self.host.log_since(self.mark)
 
     @property
     def seen(self) -> str:
@@ -239,8 +249,9 @@ class Chat:
             texts=reply.texts,
             requests=models.chats[chats:],
             embedded=[request.texts for request in models.embeddings[embeddings:]],
-            log=host.log_since(mark),
             seconds=time.monotonic() - started,
+            host=host,
+            mark=mark,
         )
 
     def command(self, text: str, sender: str = "ann", name: str | None = None) -> str:

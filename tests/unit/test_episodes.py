@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from longterm_memory.records.keys import Visibility
 from longterm_memory.scope import Isolation, Scope, Speaker
 from tests.support.core import ALL, BASE, GROUP, MINA, NOW, OTHER, TAO, Core, core, numbered_id, record
 
+DATA = Path(__file__).parent / "data"
 KEY = GROUP.user_key
 SUPERSEDED = frozenset({Status.SUPERSEDED})
 ID = "k7m29xqd"
@@ -257,14 +260,27 @@ async def test_a_related_fact_stays(memory: Core, related: str, correction: str)
     assert related in await active(memory)
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_of_a_fact_and_a_related_one_the_correction_replaces_the_fact(language: str) -> None:  # E1, E2
+    missed = wrong = 0
+    for case in json.loads((DATA / "corrections.json").read_text())[language]:
+        memory = await core()
+        for text in (case["fact"], case["related"]):
+            await memory.say(text)
+        await memory.say(case["correction"], MINA, "correction")
+        here = await memory.listed()
+        assert case["correction"] in here
+        missed += case["fact"] in here
+        wrong += case["related"] not in here
+    assert wrong == 0
+    assert missed <= 3  # said in wholly other words ("is a vegetarian", "eats meat again")
+
+
 async def test_a_correction_replaces_a_few_not_hundreds(memory: Core) -> None:
-    await memory.fill([record(f"note {i} of the day", numbered_id(i)) for i in range(300)])
+    await memory.fill([record(f"lunch note {i} of the day", numbered_id(i)) for i in range(300)])
     await memory.recaller.loaded(KEY)
-    outcome = await memory.episodes.remember(
-        GROUP, draft("note 5 of the day was wrong", tags=("correction",))
-    )
-    assert numbered_id(5) in outcome.superseded
-    assert len(outcome.superseded) == CORRECTED_MAX
+    correction = draft("the lunch note of the day was wrong", tags=("correction",))
+    assert len((await memory.episodes.remember(GROUP, correction)).superseded) == CORRECTED_MAX
     assert len(await active(memory)) == 301 - CORRECTED_MAX
 
 

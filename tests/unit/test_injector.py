@@ -273,15 +273,6 @@ async def test_automatic_recall_can_be_switched_off(bot: Bot) -> None:
     assert seen.counts["invoke_embedding"] == 0
 
 
-async def test_a_message_that_comes_in_twice_is_prepared_once(bot: Bot) -> None:
-    turn = bot.turn("when is the dentist?")
-    first = await bot.service.injector.prepare(turn)
-    with bot.api.calls.recording() as seen:
-        second = await bot.service.injector.prepare(turn)
-    assert second is first
-    assert seen.total == 0
-
-
 async def test_our_blocks_are_known_by_their_beginning_and_nothing_else_is(bot: Bot) -> None:
     from longterm_memory.injection.blocks import is_block
 

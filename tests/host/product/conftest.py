@@ -1,4 +1,4 @@
-"""The built package, installed once per host and shared by the session; every test talks in conversations of its own."""
+"""The built package, installed once per host and shared by the session; each test talks in its own conversations."""
 
 from __future__ import annotations
 

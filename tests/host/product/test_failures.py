@@ -14,17 +14,29 @@ OSLO = "Ann moves to Oslo in May"
 ASKED = "When does Ann move to Oslo?"
 
 
-@pytest.fixture
-def group(memory: MemoryHost) -> Iterator[Chat]:
-    """A group that remembers something; afterwards the service works and the plugin has forgotten its failures."""
+def lived_in(memory: MemoryHost) -> Chat:
+    """Return a group that remembers something."""
     group = memory.group()
     group.remember(OSLO)
     group.tool("update_profile", {"field": "traits", "action": "add", "value": "vegetarian"})
-    models = memory.stage.models
-    yield group
-    models.faults.embeddings = ""
-    models.embedder = HashedWords()
+    return group
+
+
+@pytest.fixture
+def group(memory: MemoryHost) -> Iterator[Chat]:
+    """A group on each host; afterwards the service works and the plugin has forgotten its failures."""
+    yield lived_in(memory)
+    memory.stage.models.faults.embeddings = ""
     memory.configure()
+
+
+@pytest.fixture
+def group_411(memory_411: MemoryHost) -> Iterator[Chat]:
+    """The same on 4.11 only, for what does not depend on the host."""
+    yield lived_in(memory_411)
+    memory_411.stage.models.faults.embeddings = ""
+    memory_411.stage.models.embedder = HashedWords()
+    memory_411.configure()
 
 
 def broken(group: Chat, fault: EmbeddingFault, seconds: float = 0.0) -> None:
@@ -48,40 +60,43 @@ def test_service_down(group: Chat) -> None:
     stored = group.tool("remember", {"content": "Bo stays in Bergen"})
     assert "Stored" not in stored
     assert "can't be searched or stored" in stored
-    assert OSLO in group.command("!memory list"), "listing needs no embedding"
-    assert "Bergen" not in group.command("!memory list")
+    listed = group.command("!memory list")
+    assert OSLO in listed, "listing needs no embedding"
+    assert "Bergen" not in listed
 
 
 def test_service_hangs(group: Chat) -> None:
-    broken(group, "hang", 25.0)
+    broken(group, "hang", 15.0)
     turn = group.say(ASKED)
-    assert turn.seconds < 25
+    assert turn.seconds < 15
     assert turn.reply == f"ECHO: {ASKED}"
     assert "vegetarian" in turn.profile
     assert turn.records == []
     turn = group.say(ASKED)
     assert turn.embedded == [], "the next turn does not pay again"
     assert "vegetarian" in turn.profile
-    recalled = group.tool("recall_memory", {"query": OSLO})
-    assert "No memory matches" not in recalled
-    assert "can't be searched" in recalled
 
 
-@pytest.mark.parametrize("fault", ["short", "nan"])
-def test_unusable_vectors(group: Chat, fault: EmbeddingFault) -> None:
-    broken(group, fault)
-    turn = group.say(ASKED)
-    assert "vegetarian" in turn.profile
-    assert turn.records == []
+def test_unusable_vectors(group_411: Chat) -> None:
+    group = group_411
+    faults: tuple[EmbeddingFault, ...] = ("short", "nan")
+    for fault in faults:
+        broken(group, fault)
+        turn = group.say(ASKED)
+        assert "vegetarian" in turn.profile
+        assert turn.records == []
+        # One failure is no reason to stop asking.
+        broken(group, "")
+        assert group.say(ASKED).records == [OSLO]
+    broken(group, "short")
     recalled = group.tool("recall_memory", {"query": OSLO})
     assert "No memory matches" not in recalled
     assert "Stored" not in group.tool("remember", {"content": "Bo stays in Bergen"})
-    broken(group, "")
-    group.memory.configure()
-    assert group.say(ASKED).records == [OSLO]
+    assert "Bergen" not in group.command("!memory list")
 
 
-def test_vectors_of_another_dimension(group: Chat) -> None:
+def test_vectors_of_another_dimension(group_411: Chat) -> None:
+    group = group_411
     broken(group, "dimension")
     turn = group.say(ASKED)
     assert "vegetarian" in turn.profile
@@ -103,7 +118,9 @@ class Reversed(HashedWords):
         return [vector[::-1] for vector in super().embed(texts)]
 
 
-def test_another_model_of_the_same_dimension(group: Chat) -> None:
+def test_another_model_of_the_same_dimension(group_411: Chat) -> None:
+    group = group_411
+    # A worker that has just started has not seen the model yet.
     group.memory.configure()
     group.memory.stage.models.embedder = Reversed()
     turn = group.say(ASKED)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from playground.model_server import Call
 from tests.support.talk import RECORD, MemoryHost
 
@@ -48,8 +46,8 @@ def test_somebody_elses_memory_stays(memory: MemoryHost) -> None:
     assert f"Deleted {memory_id}" in group.command(f"!memory forget {memory_id}", "9001", "Mina")
 
 
-def test_a_correction_takes_what_it_replaced_with_it(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_a_correction_takes_what_it_replaced_with_it(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     group.remember("Mina loves cilantro", "9001", "Mina")
     newer = group.remember("Mina cannot stand cilantro", "9001", "Mina", tags=["correction"])
     asked = "Does Mina love or cannot stand cilantro?"
@@ -58,8 +56,8 @@ def test_a_correction_takes_what_it_replaced_with_it(memory: MemoryHost) -> None
     assert group.say(asked, "9002", "Tao").records == []
 
 
-def test_every_form_of_an_id_is_taken_back(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_every_form_of_an_id_is_taken_back(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     facts = [f"The {animal} sleeps in box {n}" for n, animal in enumerate(("cat", "dog", "hen", "owl", "fox"))]
     stored = group.calling([Call("remember", {"content": fact}) for fact in facts]).results
     assert all("Stored as" in answer for answer in stored)
@@ -90,17 +88,17 @@ def test_every_form_of_an_id_is_taken_back(memory: MemoryHost) -> None:
     assert "No memories" in group.command("!memory list")
 
 
-@pytest.mark.parametrize("given", ["a1b2", "1", "0", "undefined", "episode_id", "", None, 7, ["x"]])
-def test_no_id_is_not_found(memory: MemoryHost, given: object) -> None:
-    group = memory.group()
-    answer = group.tool("forget", {"episode_id": given})
-    assert "\n" not in answer
-    assert "Not found" in answer or "expected one memory id" in answer
-    assert re.search(r"\b[0-9a-z]{8}\b", answer), "an example of an id"
+def test_no_id_is_not_found(memory: MemoryHost) -> None:
+    odd: list[object] = ["a1b2", "1", "0", "undefined", "episode_id", "", None, 7, ["x"]]
+    turn = memory.group().calling([Call("forget", {"episode_id": given}) for given in odd])
+    for given, answer in zip(odd, turn.results, strict=True):
+        assert "\n" not in answer
+        assert "Not found" in answer or "expected one memory id" in answer, given
+        assert re.search(r"\b[0-9a-z]{8}\b", answer), "an example of an id"
 
 
-def test_delete_needs_a_filter_that_is_one(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_delete_needs_a_filter_that_is_one(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     contents = ["The rent is due on the 15th", "The boat needs paint"]
     group.calling([Call("remember", {"content": text, "tags": ["work"]}) for text in contents])
     broken = [
@@ -123,8 +121,8 @@ def test_delete_needs_a_filter_that_is_one(memory: MemoryHost) -> None:
     assert "No memories" in group.command("!memory list")
 
 
-def test_delete_before_a_date_keeps_other_groups(memory: MemoryHost) -> None:
-    one, other = memory.group(), memory.group()
+def test_delete_before_a_date_keeps_other_groups(memory_411: MemoryHost) -> None:
+    one, other = memory_411.group(), memory_411.group()
     one.remember(OSLO)
     other.remember(OSLO)
     assert "Deleted 1" in one.command("!memory delete --before 2999-01-01")

@@ -27,7 +27,8 @@ EVENTS = {
 }  # fmt: skip
 
 
-def test_events_and_keys_without_a_word_of_what_was_said(memory: MemoryHost) -> None:
+def test_events_and_keys_without_a_word_of_what_was_said(memory_411: MemoryHost) -> None:
+    memory = memory_411
     mark = memory.stage.host.log_mark()
     group = memory.group()
     memory_id = group.remember(SECRETIVE, tags=["umbrella"])
@@ -43,7 +44,7 @@ def test_events_and_keys_without_a_word_of_what_was_said(memory: MemoryHost) -> 
     assert SECRETIVE in str(memory.stage.api.retrieve(memory.kb, asked, asking))
     group.tool("forget", {"episode_id": memory_id})
     memory.upload([{"content": SECRETIVE, "session_name": group.session_name, "bot_uuid": group.bot.uuid}, 5])
-    memory.stage.host.wait_for_log("import finished", mark=mark)
+    memory.stage.host.wait_for_quiet_log()
     lines = our_lines(memory.stage.host.log_since(mark))
     for event, keys in EVENTS.items():
         found = [line for line in lines if f"[LongTermMemory] {event}: " in line]

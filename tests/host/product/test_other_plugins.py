@@ -1,7 +1,7 @@
-"""Plugins before and after us in the same turn: AgenticRAG in both orders, consumers of ``_ltm_context``, a hidden list.
+"""Plugins before and after us in the same turn: AgenticRAG, consumers of ``_ltm_context``, a hidden list.
 
-What AgenticRAG does to us is the subject of docs/decisions/0002-other-retrieval-plugins.md; the table there stands here as
-assertions.
+What AgenticRAG does to us is the subject of docs/decisions/0002-other-retrieval-plugins.md; the table there stands
+here as assertions.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def test_the_current_speaker_is_not_taken_for_the_one_remembered(memory: MemoryH
     assert "Mina (9001)" in turn.system
 
 
-def test_after_a_rename_the_id_still_finds_everything(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_after_a_rename_the_id_still_finds_everything(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     group.remember("The boat is called Heron", "9001", "Mina")
     group.remember("The boat needs paint", "9001", "米娜🌙")
 
@@ -71,8 +71,8 @@ def test_after_a_rename_the_id_still_finds_everything(memory: MemoryHost) -> Non
     assert "Heron" in group.command("!memory me", "9001", "米娜🌙")
 
 
-def test_ids_that_look_alike_are_two_people(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_ids_that_look_alike_are_two_people(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     people = {"wx_abc": "cello", "9001": "chess", "09001": "judo", "1:9": "golf"}
     for sender, hobby in people.items():
         group.tool("update_profile", {"field": "traits", "action": "add", "value": hobby}, sender, "Mina")
@@ -81,13 +81,13 @@ def test_ids_that_look_alike_are_two_people(memory: MemoryHost) -> None:
         assert [other for other in people.values() if other in profile] == [hobby]
 
 
-def test_unusual_conversation_ids_keep_apart(memory: MemoryHost) -> None:
-    base = memory.group().id
-    chats = [memory.group(name=base + tail) for tail in (":1", "_1", " 1", "%3A1", "群1", "/1")]
+def test_unusual_conversation_ids_keep_apart(memory_411: MemoryHost) -> None:
+    base = memory_411.group().id
+    chats = [memory_411.group(name=base + tail) for tail in (":1", "_1", " 1", "%3A1", "群1", "/1")]
     codes = [f"The code word is colour{number}" for number in range(len(chats))]
-    memory.upload(
+    memory_411.upload(
         [
-            {"content": code, "bot_uuid": memory.bot.uuid, "session_name": chat.session_name}
+            {"content": code, "bot_uuid": memory_411.bot.uuid, "session_name": chat.session_name}
             for chat, code in zip(chats, codes, strict=True)
         ]
     )
@@ -95,8 +95,8 @@ def test_unusual_conversation_ids_keep_apart(memory: MemoryHost) -> None:
         assert chat.say("What is the code word?").records == [code]
 
 
-def test_a_correction_of_one_does_not_touch_the_other(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_a_correction_of_one_does_not_touch_the_other(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     group.remember("My flight is on Tuesday", "9001", "Mina")
     group.remember("My flight is on Tuesday", "9002", "Tao")
     group.remember("My flight is on Wednesday", "9001", "Mina", tags=["correction"])

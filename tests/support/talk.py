@@ -261,7 +261,9 @@ class Chat:
     def calling(self, calls: Sequence[Call], sender: str = "ann", name: str | None = None) -> Turn:
         """Say something on which the model makes *calls*, all in one round."""
         order = f"do task {next(_NUMBERS)}"
-        self.memory.stage.models.script(Rule(re.escape(order) + "$", calls=calls, reply="done", parallel=True))
+        self.memory.stage.models.script(
+            Rule(re.escape(order) + "$", calls=calls, reply="done", parallel=True)
+        )
         return self.say(order, sender, name)
 
     def tool(

@@ -58,7 +58,9 @@ def test_a_correction_takes_what_it_replaced_with_it(memory_411: MemoryHost) -> 
 
 def test_every_form_of_an_id_is_taken_back(memory_411: MemoryHost) -> None:
     group = memory_411.group()
-    facts = [f"The {animal} sleeps in box {n}" for n, animal in enumerate(("cat", "dog", "hen", "owl", "fox"))]
+    facts = [
+        f"The {animal} sleeps in box {n}" for n, animal in enumerate(("cat", "dog", "hen", "owl", "fox"))
+    ]
     stored = group.calling([Call("remember", {"content": fact}) for fact in facts]).results
     assert all("Stored as" in answer for answer in stored)
 

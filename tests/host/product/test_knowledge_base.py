@@ -69,7 +69,14 @@ def test_it_is_deleted_and_made_anew(memory: MemoryHost) -> None:
 def test_an_uploaded_list_is_checked_row_by_row(memory: MemoryHost, name: str) -> None:
     group = memory.group()
     rows = [
-        row(group, "The ferry leaves at noon", sender_id="9001", sender_name="Mina", importance=4, tags=["trip"]),
+        row(
+            group,
+            "The ferry leaves at noon",
+            sender_id="9001",
+            sender_name="Mina",
+            importance=4,
+            tags=["trip"],
+        ),
         row(group, "The hut has no power", timestamp="2026-05-01T10:00:00+08:00"),
         {"content": "Nobody knows where this belongs"},
         row(group, 5),
@@ -162,5 +169,7 @@ def test_the_webuis_retrieve_test_is_refused_in_words(memory: MemoryHost) -> Non
 def test_edited_creation_settings_change_nothing(memory_411: MemoryHost) -> None:
     """The host ignores the edit; what is in force is what ``!memory`` shows."""
     found = next(base for base in memory_411.stage.api.kbs() if base["uuid"] == memory_411.kb)
-    memory_411.stage.api.update_kb(memory_411.kb, {"name": found["name"], "creation_settings": {"isolation": "bot"}})
+    memory_411.stage.api.update_kb(
+        memory_411.kb, {"name": found["name"], "creation_settings": {"isolation": "bot"}}
+    )
     assert "isolation: session" in memory_411.group().command("!memory")

@@ -36,9 +36,17 @@ def test_events_and_keys_without_a_word_of_what_was_said(memory_411: MemoryHost)
     group.tool("update_profile", {"field": "notes", "action": "add", "value": SECRETIVE})
     asked = "Where does Zebediah hide the umbrella behind the piano?"
     assert group.say(asked).records == [SECRETIVE]
-    group.tool("recall_memory", {"query": asked, "speaker_name": "Zebediah", "time_after": "not a time Zebediah"})
+    group.tool(
+        "recall_memory", {"query": asked, "speaker_name": "Zebediah", "time_after": "not a time Zebediah"}
+    )
     group.tool("recall_memory", {"query": asked})
-    for command in (f"search {asked}", "list --tag umbrella", "delete --tag Zebediah --umbrella", "Zebediah", "me"):
+    for command in (
+        f"search {asked}",
+        "list --tag umbrella",
+        "delete --tag Zebediah --umbrella",
+        "Zebediah",
+        "me",
+    ):
         group.command(f"!memory {command}")
     asking = {"session_name": group.session_name, "bot_uuid": group.bot.uuid, "sender_id": "bob"}
     assert SECRETIVE in str(memory.stage.api.retrieve(memory.kb, asked, asking))

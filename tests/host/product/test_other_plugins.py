@@ -78,7 +78,9 @@ def chat_with(company: Company) -> Iterator[Any]:
         bot = memory.new_bot(*others)
         group = memory.group(bot)
         group = Chat(memory, bot, "group", beginning + group.id)
-        rows = [{"content": OSLO, "bot_uuid": bot.uuid, "session_name": group.session_name, "sender_name": "Ann"}]
+        rows = [
+            {"content": OSLO, "bot_uuid": bot.uuid, "session_name": group.session_name, "sender_name": "Ann"}
+        ]
         memory.upload(rows)
         return group
 

@@ -34,7 +34,11 @@ def test_remember_with_odd_input(memory: MemoryHost) -> None:
     given += [{"content": content} for content in CONTENTS]
     given += [{}, {"text": "wrong name"}, {"content": "with more", "user_key": "bot:other", "filters": {}}]
     answers = call_all(memory, group.id, "remember", given)
-    listed = group.command("!memory list --page 1") + group.command("!memory list 2") + group.command("!memory list 3")
+    listed = (
+        group.command("!memory list --page 1")
+        + group.command("!memory list 2")
+        + group.command("!memory list 3")
+    )
     for params, answer in zip(given, answers, strict=True):
         content = params.get("content")
         if "Stored as" in answer:
@@ -60,7 +64,9 @@ def test_recall_with_odd_input(memory: MemoryHost) -> None:
     refused = [{"query": "house", "time_after": "soon"}, {"query": "house", "importance_min": "high"}, {}]
     for answer in call_all(memory, group.id, "recall_memory", refused):
         assert "The house is green" not in answer or "importance" not in answer
-    for answer in call_all(memory, group.id, "recall_memory", [{"query": text} for text in ("", "  ", "?!…")]):
+    for answer in call_all(
+        memory, group.id, "recall_memory", [{"query": text} for text in ("", "  ", "?!…")]
+    ):
         assert "The house is green" not in answer
 
 

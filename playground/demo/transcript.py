@@ -89,7 +89,7 @@ class Transcript:
         for record in view.records:
             score = f"score {scores[record.id]:.2f}, " if record.id in scores else ""
             lines.append(f"[{record.id}] {score}{record.date}, {record.who}: {record.text}")
-        for number, line in enumerate(lines or ["injected, but empty: no profile, no fitting memory"]):
+        for number, line in enumerate(lines or ["nothing known here yet that fits"]):
             self.text(line, label="memory" if number == 0 else "")
 
 

@@ -147,6 +147,6 @@ def test_a_stale_page_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_script_is_valid() -> None:
     node = shutil.which("node")
     if node is None:
-        pytest.skip("node is not installed; the browser tests run the script")
+        pytest.skip("node is not installed")
     script = f"(() => {{\n{console.scripts(SOURCES)}}})();"
     subprocess.run([node, "--check", "-"], input=script.encode(), check=True)

@@ -373,3 +373,20 @@ def test_enums_are_the_words_of_the_code(tool: str, parameter: str, words: list[
             parameter: word,
         }
         (tool_input.read_recall if tool == "recall_memory" else tool_input.read_profile)(given)
+
+
+def test_the_readme_lists_every_setting_with_its_default() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", readme, re.MULTILINE)
+    listed = {name: default.strip("`") for name, default, _ in rows}
+    fields = {name: info for name, info in Settings.model_fields.items() if name != "embedding_model_uuid"}
+    assert set(listed) == set(fields)
+    for name, info in fields.items():
+        default = info.default
+        if isinstance(default, tuple):
+            shown = " ".join(default) or "empty"
+        elif isinstance(default, bool):
+            shown = str(default).lower()
+        else:
+            shown = f"{default:g}" if isinstance(default, float) else str(default)
+        assert listed[name] == shown, name

@@ -219,7 +219,7 @@ def test_the_transcript_tells_nothing_injected_from_nothing_known(tmp_path: Path
     with Transcript(tmp_path / "t.txt", out=out) as transcript:
         transcript.turn(1, a_turn(), Evidence("", (empty,)))
         transcript.turn(2, a_turn(), Evidence("", ([{"role": "user", "content": "x"}],)))
-    assert "injected, but empty" in out.getvalue() and "nothing was injected" in out.getvalue()
+    assert "nothing known here yet" in out.getvalue() and "nothing was injected" in out.getvalue()
     assert "(no reply)" in out.getvalue()
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 from longterm_memory.episodes import EpisodeDraft
 from longterm_memory.models import Filters, RecallQuery
+from longterm_memory.ports import VectorRecord
 from longterm_memory.recall.recaller import CANDIDATES, PAGE_ROWS, Fill
+from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
@@ -94,22 +96,21 @@ async def _import(world: World, size: int) -> dict[str, Any]:
     await collection.prepare()
     drafts = [EpisodeDraft(text, source="import", sender=_MINA) for text in texts]
     ours = await _timed(lambda: episodes.add_many(_SCOPE, drafts))
-    raw = await _timed(lambda: _raw_import(world, texts))
+    index = await world.service.recaller(collection).loaded(_SCOPE.user_key)
+    rows = [encode(record) for record in index.living()]
+    raw = await _timed(lambda: _raw_import(world, rows))
     return {"ratio": round(ours / raw, 2), "rows": size}
 
 
-async def _raw_import(world: World, texts: list[str]) -> None:
-    import uuid
-
-    for start in range(0, len(texts), PAGE_ROWS):
-        batch = texts[start : start + PAGE_ROWS]
-        vectors = await world.api.invoke_embedding("bench", batch)
-        ids = [str(uuid.uuid4()) for _ in batch]
-        metadata = [
-            {"file_id": "raw", "uuid": i, "text": t, "user_key": "raw", "importance": 2, "sender_id": "9001"}
-            for i, t in zip(ids, batch, strict=True)
-        ]
-        await world.api.vector_upsert("raw-kb", vectors, ids, metadata, batch)
+async def _raw_import(world: World, records: list[VectorRecord]) -> None:
+    """Embed the texts and upsert the very rows that the import wrote, nothing else."""
+    for start in range(0, len(records), PAGE_ROWS):
+        batch = records[start : start + PAGE_ROWS]
+        await world.api.invoke_embedding("bench", [record.document for record in batch])
+        vectors = [list(record.vector) for record in batch]
+        metadata = [dict(record.metadata) for record in batch]
+        documents = [record.document for record in batch]
+        await world.api.vector_upsert("raw-kb", vectors, [record.id for record in batch], metadata, documents)
 
 
 async def _recall(world: World) -> dict[str, Any]:

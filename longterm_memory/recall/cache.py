@@ -12,7 +12,8 @@ from .index import ScopeIndex
 __all__ = ["INDEX_ROWS_MAX", "IndexCache"]
 
 INDEX_ROWS_MAX = 120_000
-"""Rows kept over all scopes, least recently used scopes go first; about 2 KB a row at 512 dimensions."""
+"""Rows kept over all scopes, least recently used scopes go first; about 2 KB a row at 384 dimensions, a byte
+more for each further one."""
 
 
 class IndexCache:

@@ -46,6 +46,15 @@ async def test_a2_a_surprise_stays_in_its_group(bot: Bot) -> None:
         assert "surprise" not in await bot.prompt("any surprise party?", session)
 
 
+async def test_a3_a_new_conversation_of_the_host_keeps_the_memory_of_the_chat(bot: Bot) -> None:
+    await bot.remember("the tent is green")
+    for conversation in (None, "c-1", "c-2"):
+        turn = bot.turn("which colour is the tent?")
+        turn.values["conversation_id"] = conversation
+        assert "the tent is green" in "".join((await bot.service.injector.prepare(turn)).blocks)
+    assert "group_77001" in await bot.command("memory")
+
+
 async def test_a5_ids_of_another_scope_are_not_found_anywhere(bot: Bot) -> None:
     theirs = await bot.remember("the vault code word is heron", OTHER)
     for line in (f"memory show {theirs}", f"memory forget {theirs}"):

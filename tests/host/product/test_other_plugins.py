@@ -27,7 +27,6 @@ LATE_AGENTIC, LATE_READER = "playground/LateAgenticRAG", "playground/LateContext
 CHANGES: dict[str, dict[str, Any]] = {
     "null-": {"_knowledge_base_uuids": None},
     "text-": {"_knowledge_base_uuids": "kb-1"},
-    "map-": {"_knowledge_base_uuids": {"kb-1": True}},
     "emptied-": {"_knowledge_base_uuids": []},
     "others-": {"_knowledge_base_uuids": ["somebody-elses"]},
     "nobody-": {"sender_id": "", "sender_name": ""},
@@ -150,7 +149,7 @@ def test_naive_retrieval_and_tools_live_in_the_same_turn(memory: MemoryHost) -> 
 # ---------------------------------------------------------------- a list that is hidden or emptied
 
 
-@pytest.mark.parametrize("beginning", ["null-", "text-", "map-"])
+@pytest.mark.parametrize("beginning", ["null-", "text-"])
 def test_a_hidden_list_of_knowledge_bases_is_not_unattached(
     company: Company, chat_with: Any, beginning: str
 ) -> None:

@@ -33,49 +33,19 @@ def refused(line: str) -> str:
 # ---------------------------------------------------------------- verbs
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        " ",
-        "memory",
-        "memory ",
-        "!memory",
-        "！memory",
-        "  memory  ",
-        "memory\n",
-        "ＭＥＭＯＲＹ",
-        "/Memory",
-    ],
-)
-def test_nothing_after_the_command_is_the_overview(line: str) -> None:
-    assert parse(line) == CommandLine(Verb.OVERVIEW)
+def test_nothing_after_the_command_is_the_overview() -> None:
+    for line in ("", "memory", "！memory", "memory\n", "ＭＥＭＯＲＹ", "/Memory"):
+        assert parse(line) == CommandLine(Verb.OVERVIEW)
 
 
-@pytest.mark.parametrize(
-    ("typed", "verb"),
-    [
-        ("p", Verb.PROFILE),
-        ("l", Verb.LIST),
-        ("ls", Verb.LIST),
-        ("LIST", Verb.LIST),
-        ("ｌｉｓｔ", Verb.LIST),
-        ('"list"', Verb.LIST),
-        ("\u200blist", Verb.LIST),
-        ("me", Verb.ME),
-        ("h", Verb.HELP),
-        ("?", Verb.HELP),
-        ("？", Verb.HELP),
-        ("--help", Verb.HELP),
-        ("—help", Verb.HELP),
-        ("-h", Verb.HELP),
-        ("s x", Verb.SEARCH),
-        ("f k7m29xqd", Verb.FORGET),
+def test_verbs_and_their_short_forms() -> None:
+    for typed, verb in (
+        ("p", Verb.PROFILE), ("ls", Verb.LIST), ("LIST", Verb.LIST), ("ｌｉｓｔ", Verb.LIST),
+        ('"list"', Verb.LIST), ("\u200blist", Verb.LIST), ("me", Verb.ME), ("h", Verb.HELP), ("?", Verb.HELP),
+        ("？", Verb.HELP), ("--help", Verb.HELP), ("-h", Verb.HELP), ("f k7m29xqd", Verb.FORGET),
         ("e k7m29xqd x", Verb.EDIT),
-    ],
-)
-def test_verbs_and_their_short_forms(typed: str, verb: Verb) -> None:
-    assert parse(f"memory {typed}", available=ALL).verb is verb
+    ):  # fmt: skip
+        assert parse(f"memory {typed}", available=ALL).verb is verb
 
 
 def test_verb_after_odd_space_and_a_newline() -> None:
@@ -83,13 +53,13 @@ def test_verb_after_odd_space_and_a_newline() -> None:
     assert parse("memory  \t list   ２") == CommandLine(Verb.LIST, page=2)
 
 
-@pytest.mark.parametrize(
-    ("word", "suggestion"),
-    [("lst", Verb.LIST), ("serach", Verb.SEARCH), ("delet", Verb.DELETE), ("喂", None)],
-)
-def test_an_unknown_verb_gets_the_help_and_the_nearest_name(word: str, suggestion: Verb | None) -> None:
-    line = parse(f"memory {word} --tag x")
-    assert (line.verb, line.unknown, line.suggestion) == (Verb.HELP, f'"{word}"', suggestion)
+def test_an_unknown_verb_gets_the_help_and_the_nearest_name() -> None:
+    for word, suggestion in (
+        ("lst", Verb.LIST), ("serach", Verb.SEARCH), ("delet", Verb.DELETE), ("喂", None),
+    ):  # fmt: skip
+        line = parse(f"memory {word} --tag x")
+        assert (line.verb, line.unknown, line.suggestion) == (Verb.HELP, f'"{word}"', suggestion)
+    assert parse("memory help serch") == CommandLine(Verb.HELP, unknown='"serch"', suggestion=Verb.SEARCH)
 
 
 def test_a_verb_of_a_later_release_is_named_whatever_follows_it() -> None:
@@ -98,27 +68,9 @@ def test_a_verb_of_a_later_release_is_named_whatever_follows_it() -> None:
             assert parse(f"memory {verb} --nonsense") == CommandLine(Verb.HELP, topic=verb)
 
 
-def test_this_release() -> None:
-    assert {v.value for v in AVAILABLE} == {
-        "",
-        "profile",
-        "me",
-        "search",
-        "list",
-        "show",
-        "forget",
-        "delete",
-        "help",
-    }
-
-
-@pytest.mark.parametrize("line", ["memory help list", "memory h LS", "memory list --help", "memory ls -h"])
-def test_help_on_one_verb(line: str) -> None:
-    assert parse(line) == CommandLine(Verb.HELP, topic=Verb.LIST)
-
-
-def test_help_on_an_unknown_verb() -> None:
-    assert parse("memory help serch") == CommandLine(Verb.HELP, unknown='"serch"', suggestion=Verb.SEARCH)
+def test_help_on_one_verb() -> None:
+    for line in ("memory help list", "memory h LS", "memory list --help", "memory ls -h"):
+        assert parse(line) == CommandLine(Verb.HELP, topic=Verb.LIST)
 
 
 def test_the_word_repeated_in_the_help_is_one_short_line() -> None:
@@ -130,36 +82,16 @@ def test_the_word_repeated_in_the_help_is_one_short_line() -> None:
 # ---------------------------------------------------------------- options
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        "--tag work",
-        "--tag=work",
-        "--tag:work",
-        "--TAG work",
-        "—tag work",
-        "–tag=work",
-        "——tag work",
-        "－－tag work",
-        "−−tag work",
-        "-tag work",
-        "﹣tag work",
-        "--ｔａｇ＝work",
-        '--tag "work"',
-        "--tag='work'",
-        "--tag “work”",
-        "--tag=”work”",
-        "--tag 「work」",
-        "\u200b--tag work",
-        "--tag\nwork",
-        "--tag　work",
-    ],
-)
-@pytest.mark.parametrize("verb", ["delete", "list"])
-def test_every_spelling_of_an_option(verb: str, option: str) -> None:
-    line = parse(f"memory {verb} {option}")
-    assert line.filters.tag == "work"
-    assert line.options == {"tag"}
+def test_every_spelling_of_an_option() -> None:
+    for option in (
+        "--tag work", "--tag=work", "--tag:work", "--TAG work", "—tag work", "–tag=work", "——tag work",
+        "－－tag work", "−−tag work", "-tag work", "﹣tag work", "--ｔａｇ＝work", '--tag "work"', "--tag='work'",
+        "--tag “work”", "--tag=”work”", "--tag 「work」", "\u200b--tag work", "--tag\nwork", "--tag　work",
+    ):  # fmt: skip
+        for verb in ("delete", "list"):
+            line = parse(f"memory {verb} {option}")
+            assert line.filters.tag == "work"
+            assert line.options == {"tag"}
 
 
 def test_quoted_values_stand_as_they_are() -> None:
@@ -195,41 +127,31 @@ def test_filters_of_a_listing() -> None:
     assert line.page == 3
 
 
-@pytest.mark.parametrize(
-    ("options", "statuses"),
-    [
-        ("", {Status.ACTIVE}),
-        ("--status archived", {Status.ARCHIVED}),
+def test_statuses() -> None:
+    for options, statuses in (
+        ("", {Status.ACTIVE}), ("--status archived", {Status.ARCHIVED}),
         ("--status=Superseded，archived", {Status.SUPERSEDED, Status.ARCHIVED}),
-        ("--status 已归档", {Status.ARCHIVED}),
-        ("--status all", KEPT_STATUSES),
-        ("--all-statuses", KEPT_STATUSES),
-        ("--all_statuses", KEPT_STATUSES),
+        ("--status 已归档", {Status.ARCHIVED}), ("--status all", KEPT_STATUSES),
+        ("--all-statuses", KEPT_STATUSES), ("--all_statuses", KEPT_STATUSES),
         ("--include-superseded", {Status.ACTIVE, Status.SUPERSEDED}),
         ("--include-archived --include-superseded", KEPT_STATUSES),
         ("--status archived --include-superseded", {Status.ARCHIVED, Status.SUPERSEDED}),
-    ],
-)
-def test_statuses(options: str, statuses: set[Status]) -> None:
-    assert parse(f"memory list {options}").filters.statuses == statuses
-    assert parse(f"memory search {options} rent").filters.statuses == statuses
+    ):  # fmt: skip
+        assert parse(f"memory list {options}").filters.statuses == statuses
+        assert parse(f"memory search {options} rent").filters.statuses == statuses
 
 
-@pytest.mark.parametrize(
-    ("value", "bound"),
-    [
-        ("2026-05-01", datetime(2026, 5, 2, tzinfo=UTC)),
-        ("２０２６－０５－０１", datetime(2026, 5, 2, tzinfo=UTC)),
+def test_times() -> None:
+    for value, bound in (
+        ("2026-05-01", datetime(2026, 5, 2, tzinfo=UTC)), ("２０２６－０５－０１", datetime(2026, 5, 2, tzinfo=UTC)),
         ("2026–05–01", datetime(2026, 5, 2, tzinfo=UTC)),
         ("2026-05-01 10:00", datetime(2026, 5, 1, 10, tzinfo=UTC)),
         ("2026-05-01 10:00+08:00", datetime(2026, 5, 1, 2, tzinfo=UTC)),
         ("'2026-05-01 10:00'", datetime(2026, 5, 1, 10, tzinfo=UTC)),
         ("2026-05-01T10:00:00Z", datetime(2026, 5, 1, 10, tzinfo=UTC)),
-    ],
-)
-def test_times(value: str, bound: datetime) -> None:
-    assert parse(f"memory list --before {value}").filters.time_before == bound
-    assert parse(f"memory list --before={value}").filters.time_before == bound
+    ):  # fmt: skip
+        assert parse(f"memory list --before {value}").filters.time_before == bound
+        assert parse(f"memory list --before={value}").filters.time_before == bound
 
 
 def test_delete_keeps_the_day_it_names_and_reaches_every_status() -> None:
@@ -238,88 +160,48 @@ def test_delete_keeps_the_day_it_names_and_reaches_every_status() -> None:
     assert parse("memory delete --tag x --status archived").filters.statuses == {Status.ARCHIVED}
 
 
-@pytest.mark.parametrize(
-    ("rest", "reason"),
-    [
-        ("--tag", "option_value_missing"),
-        ("--tag=", "option_value_missing"),
-        ("--tag= work", "option_value_missing"),
-        ("--tag = work", "option_value_missing"),
-        ('--tag ""', "option_value_missing"),
-        ('--tag="  "', "option_value_missing"),
-        ("--tag “”", "option_value_missing"),
-        ("--tag \u200b", "option_value_missing"),
-        ("--tag \u3164", "option_value_missing"),
+def test_a_broken_option_is_an_error_and_never_no_filter() -> None:
+    for rest, reason in (
+        ("--tag", "option_value_missing"), ("--tag=", "option_value_missing"),
+        ("--tag = work", "option_value_missing"), ('--tag ""', "option_value_missing"),
+        ('--tag="  "', "option_value_missing"), ("--tag “”", "option_value_missing"),
+        ("--tag \u200b", "option_value_missing"), ("--tag \u3164", "option_value_missing"),
         ('--tag "\u200d\u3000"', "option_value_missing"),
-        ('--speaker ""', "option_value_missing"),
         ("--before 2026-05-01 --tag", "option_value_missing"),
-        ("--tag --speaker 9001", "option_value_option"),
-        ("--tag —speaker 9001", "option_value_option"),
-        ("--tag -speaker 9001", "option_value_option"),
-        ("--tag=--speaker", "option_value_option"),
-        ("--tag -- work", "option_value_option"),
-        ("--tag --bogus", "option_value_option"),
-        ('--tag "work', "option_quote_open"),
-        ("--tag=「work", "option_quote_open"),
-        ("--tag work --tag play", "option_twice"),
-        ("--tag work -tag=play", "option_twice"),
-        ("--bogus work", "option_unknown"),
-        ("--tga work", "option_near"),
-        ("--标签 work", "option_unknown"),
-        ("--tag,work", "option_unknown"),
-        ("--status deleted", "option_status"),
-        ("--status nonsense", "option_status"),
-        ("--status active,", "option_status"),
-        ("--before yesterday", "expected_time"),
-        ("--before 2026-13-45", "expected_time"),
+        ("--tag --speaker 9001", "option_value_option"), ("--tag —speaker 9001", "option_value_option"),
+        ("--tag -speaker 9001", "option_value_option"), ("--tag=--speaker", "option_value_option"),
+        ("--tag -- work", "option_value_option"), ("--tag --bogus", "option_value_option"),
+        ('--tag "work', "option_quote_open"), ("--tag=「work", "option_quote_open"),
+        ("--tag work --tag play", "option_twice"), ("--tag work -tag=play", "option_twice"),
+        ("--bogus work", "option_unknown"), ("--tga work", "option_near"), ("--标签 work", "option_unknown"),
+        ("--tag,work", "option_unknown"), ("--status deleted", "option_status"),
+        ("--status nonsense", "option_status"), ("--status active,", "option_status"),
+        ("--before yesterday", "expected_time"), ("--before 2026-13-45", "expected_time"),
         ("--before null", "expected_time"),
-    ],
-)
-@pytest.mark.parametrize("verb", ["delete", "list"])
-def test_a_broken_option_is_an_error_and_never_no_filter(verb: str, rest: str, reason: str) -> None:
-    assert refused(f"memory {verb} {rest}") == reason
+    ):  # fmt: skip
+        for verb in ("delete", "list"):
+            assert refused(f"memory {verb} {rest}") == reason
 
 
-@pytest.mark.parametrize(
-    ("rest", "reason"),
-    [
-        ("--importance 6", "option_importance"),
-        ("--importance high", "option_importance"),
-        ("--all-statuses=yes", "option_flag_value"),
-        ("--status active --all-statuses", "option_conflict"),
-        ("--page 0", "page_number"),
-        ("--page two", "page_number"),
-        ("2 --page 3", "option_twice"),
-        ("-1", "page_number"),
-        ("0", "page_number"),
-        ("9" * 5000, "page_number"),
-        ("work", "page_number"),
-        ("2 3", "words_left_over"),
+def test_broken_listings() -> None:
+    for rest, reason in (
+        ("--importance 6", "option_importance"), ("--importance high", "option_importance"),
+        ("--all-statuses=yes", "option_flag_value"), ("--page 0", "page_number"),
+        ("2 --page 3", "option_twice"), ("-1", "page_number"), ("0", "page_number"),
+        ("9" * 5000, "page_number"), ("work", "page_number"), ("2 3", "words_left_over"),
         ("—tga work", "option_near"),
-    ],
-)
-def test_broken_listings(rest: str, reason: str) -> None:
-    assert refused(f"memory list {rest}") == reason
+    ):  # fmt: skip
+        assert refused(f"memory list {rest}") == reason
 
 
-@pytest.mark.parametrize(
-    ("rest", "reason"),
-    [
-        ("", "delete_needs_filter"),
-        ("work", "words_left_over"),
-        ("all", "words_left_over"),
-        ("-- --tag work", "words_left_over"),
-        ("— tag work", "words_left_over"),
-        ("--tag work play", "words_left_over"),
-        ("--status all", "option_status"),
-        ("--all-statuses", "option_near"),
-        ("--page 2", "option_unknown"),
-        ("--after 2026-01-01", "option_unknown"),
-        ("-x", "words_left_over"),
-    ],
-)
-def test_delete_without_a_usable_filter_deletes_nothing(rest: str, reason: str) -> None:
-    assert refused(f"memory delete {rest}") == reason
+def test_delete_without_a_usable_filter_deletes_nothing() -> None:
+    for rest, reason in (
+        ("", "delete_needs_filter"), ("work", "words_left_over"), ("-- --tag work", "words_left_over"),
+        ("— tag work", "words_left_over"), ("--tag work play", "words_left_over"),
+        ("--status all", "option_status"), ("--all-statuses", "option_near"), ("--page 2", "option_unknown"),
+        ("--after 2026-01-01", "option_unknown"), ("-x", "words_left_over"),
+    ):  # fmt: skip
+        assert refused(f"memory delete {rest}") == reason
 
 
 def test_options_before_a_verb_or_at_a_verb_without_options() -> None:
@@ -332,59 +214,34 @@ def test_options_before_a_verb_or_at_a_verb_without_options() -> None:
 # ---------------------------------------------------------------- content
 
 
-@pytest.mark.parametrize(
-    ("rest", "query"),
-    [
-        ("  what did  Mina\nsay? ", "what did  Mina\nsay?"),
-        ("--tag work rent　due", "rent　due"),
-        ("rent --tag work due", "rent due"),
-        ("rent due --tag work", "rent due"),
-        ('"rent  due"', "rent  due"),
-        ("“静夜思”", "静夜思"),
-        ('he said "hi"', 'he said "hi"'),
-        ('"a" or "b"', '"a" or "b"'),
-        ("don't know", "don't know"),
-        ("'tis", "'tis"),
-        ('"--tag work"', "--tag work"),
-        ("-- --tag work", "--tag work"),
-        ("— --tag", "--tag"),
-        ("rent -- --due", "rent --due"),
-        ("rent — due", "rent — due"),
-        ("rent -5 -x", "rent -5 -x"),
-        ("——你好吗", "——你好吗"),
-        ("我说过——你记得吗", "我说过——你记得吗"),
-        ("ＡＰＩ　１", "ＡＰＩ　１"),
-        ("a---b --- c", "a---b --- c"),
-    ],
-)
-def test_a_query_is_what_is_left_byte_for_byte(rest: str, query: str) -> None:
-    assert parse(f"memory search {rest}").text == query
-    assert parse(f"memory why {rest}", available=ALL).text == query
+def test_a_query_is_what_is_left_byte_for_byte() -> None:
+    for rest, query in (
+        ("  what did  Mina\nsay? ", "what did  Mina\nsay?"), ("--tag work rent　due", "rent　due"),
+        ("rent --tag work due", "rent due"), ("rent due --tag work", "rent due"),
+        ('"rent  due"', "rent  due"), ("“静夜思”", "静夜思"), ('he said "hi"', 'he said "hi"'),
+        ('"a" or "b"', '"a" or "b"'), ("don't know", "don't know"), ("'tis", "'tis"),
+        ('"--tag work"', "--tag work"), ("-- --tag work", "--tag work"), ("— --tag", "--tag"),
+        ("rent -- --due", "rent --due"), ("rent — due", "rent — due"), ("rent -5 -x", "rent -5 -x"),
+        ("——你好吗", "——你好吗"), ("我说过——你记得吗", "我说过——你记得吗"), ("a---b --- c", "a---b --- c"),
+    ):  # fmt: skip
+        assert parse(f"memory search {rest}").text == query
+        assert parse(f"memory why {rest}", available=ALL).text == query
 
 
-@pytest.mark.parametrize("rest", ["", "--tag work", '""', "'  '", "--"])
-def test_a_search_needs_a_query(rest: str) -> None:
-    assert refused(f"memory search {rest}") == "query_missing"
+def test_a_search_needs_a_query() -> None:
+    for rest in ("", "--tag work", '""', "'  '", "--"):
+        assert refused(f"memory search {rest}") == "query_missing"
 
 
-@pytest.mark.parametrize(
-    ("rest", "text"),
-    [
+def test_the_text_of_an_edit_is_kept() -> None:
+    for rest, text in (
         ("k7m29xqd  Rent is  due —\non the 16th --tag x ", "Rent is  due —\non the 16th --tag x"),
-        ("[k7m29xqd] new", "new"),
-        ("(id k7m29xqd) new", "new"),
-        ("[ k7m29xqd ] new", "new"),
-        ("【k7m29xqd】new", "new"),
-        ("id = k7m29xqd new", "new"),
-        ("k7m29xqd: new", "new"),
-        ('K7M29XQD "Rent  is due"', "Rent  is due"),
-        ("k7m29xqd -- --dashes", "--dashes"),
-        ("k7m29xqd — said Mina", "— said Mina"),
-    ],
-)
-def test_the_text_of_an_edit_is_kept(rest: str, text: str) -> None:
-    line = parse(f"memory edit {rest}", available=ALL)
-    assert (line.id, line.text) == ("k7m29xqd", text)
+        ("(id k7m29xqd) new", "new"), ("[ k7m29xqd ] new", "new"), ("【k7m29xqd】new", "new"),
+        ("id = k7m29xqd new", "new"), ("k7m29xqd: new", "new"), ('K7M29XQD "Rent  is due"', "Rent  is due"),
+        ("k7m29xqd -- --dashes", "--dashes"), ("k7m29xqd — said Mina", "— said Mina"),
+    ):  # fmt: skip
+        line = parse(f"memory edit {rest}", available=ALL)
+        assert (line.id, line.text) == ("k7m29xqd", text)
 
 
 def test_json_is_kept_with_its_inner_spaces_and_line_breaks() -> None:
@@ -394,27 +251,16 @@ def test_json_is_kept_with_its_inner_spaces_and_line_breaks() -> None:
     assert parse('memory import L2 "x"', available=ALL).text == '"x"'
 
 
-@pytest.mark.parametrize(
-    ("rest", "reason"),
-    [
-        ("edit", "id_missing"),
-        ("edit k7m29xqd", "text_missing"),
-        ('edit k7m29xqd ""', "text_missing"),
-        ("edit a1b2 text", "id_malformed"),
-        ("forget", "id_missing"),
-        ("forget a1b2", "id_malformed"),
-        ("forget k7m29xqd m2345678", "words_left_over"),
-        ("show k7m29xqd x", "page_number"),
-        ("import", "choice_missing"),
-        ('import {"a":1}', "choice_missing"),
-        ("import l2", "json_missing"),
-        ("consolidate", "choice_missing"),
-        ("candidate accept", "id_missing"),
+def test_what_is_missing_is_named() -> None:
+    for rest, reason in (
+        ("edit", "id_missing"), ("edit k7m29xqd", "text_missing"), ('edit k7m29xqd ""', "text_missing"),
+        ("edit a1b2 text", "id_malformed"), ("forget", "id_missing"), ("forget a1b2", "id_malformed"),
+        ("forget k7m29xqd m2345678", "words_left_over"), ("show k7m29xqd x", "page_number"),
+        ("import", "choice_missing"), ('import {"a":1}', "choice_missing"), ("import l2", "json_missing"),
+        ("consolidate", "choice_missing"), ("candidate accept", "id_missing"),
         ("candidate k7m29xqd", "choice_missing"),
-    ],
-)
-def test_what_is_missing_is_named(rest: str, reason: str) -> None:
-    assert refused(f"memory {rest}") == reason
+    ):  # fmt: skip
+        assert refused(f"memory {rest}") == reason
 
 
 def test_choices_ids_codes_and_pages() -> None:
@@ -447,13 +293,13 @@ def test_every_row_of_the_tables_is_sound() -> None:
         assert bool(option.example) == (option.kind is not OptionKind.FLAG)
 
 
-@pytest.mark.parametrize("piece", ['"x ', "'x “y ", "—a ", "[ ( ", "--", "\u200b", '--tag="', "word "])
-@pytest.mark.parametrize("verb", ["search", "delete", "show", "edit", "import l2"])
-def test_a_very_long_line_takes_no_long_time(verb: str, piece: str) -> None:
-    started = time.process_time()
-    with contextlib.suppress(LongTermMemoryError):
-        parse(f"memory {verb} {piece * 20_000}", available=ALL)
-    assert time.process_time() - started < 5, "quadratic: minutes"
+def test_a_very_long_line_takes_no_long_time() -> None:
+    for piece in ('"x ', "'x “y ", "—a ", "[ ( ", "--", "\u200b", '--tag="', "word "):
+        for verb in ("search", "delete", "show", "edit", "import l2"):
+            started = time.process_time()
+            with contextlib.suppress(LongTermMemoryError):
+                parse(f"memory {verb} {piece * 20_000}", available=ALL)
+            assert time.process_time() - started < 5, "quadratic: minutes"
 
 
 # ---------------------------------------------------------------- anything at all
@@ -461,30 +307,9 @@ def test_a_very_long_line_takes_no_long_time(verb: str, piece: str) -> None:
 _PIECES = st.sampled_from(
     [
         *(v.value for v in Verb),
-        *(f"--{name}" for name in OPTIONS),
-        *(f"—{name}" for name in OPTIONS),
-        *(f"--{name}=" for name in OPTIONS),
-        "--",
-        "—",
-        '"',
-        "「",
-        "」",
-        "'",
-        "=",
-        "l2",
-        "k7m29xqd",
-        "[",
-        "2026-05-01",
-        "10:00",
-        "9001",
-        "archived",
-        "\n",
-        "　",
-        "\u200b",
-        "\ud800",
-        "{}",
-        "－－",
-        "ｔａｇ",
+        *(f"{dash}{name}{end}" for name in OPTIONS for dash, end in (("--", ""), ("—", ""), ("--", "="))),
+        *("--", "—", '"', "「", "」", "'", "=", "[", "{}", "－－", "ｔａｇ", "\n", "　", "\u200b", "\ud800"),
+        *("l2", "k7m29xqd", "2026-05-01", "10:00", "9001", "archived"),
     ]
 )
 _LINES = st.lists(st.one_of(_PIECES, st.text(max_size=8)), max_size=12).flatmap(
@@ -492,7 +317,7 @@ _LINES = st.lists(st.one_of(_PIECES, st.text(max_size=8)), max_size=12).flatmap(
 )
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(_LINES)
 def test_any_line_is_a_command_or_a_sentence(rest: str) -> None:
     try:

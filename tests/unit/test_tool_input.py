@@ -42,212 +42,136 @@ def refused(read: Any, params: object) -> tuple[str, str]:
 # ---------------------------------------------------------------- the whole
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"content": "hi", "tags": ["a"]},
-        '{"content": "hi", "tags": ["a"]}',
+def test_the_whole_as_json_text_and_unknown_parameters() -> None:
+    for params in (
+        {"content": "hi", "tags": ["a"]}, '{"content": "hi", "tags": ["a"]}',
         {"Content": "hi", "TAGS": ["a"]},
         {"content": "hi", "tags": ["a"], "user_key": "bot:x", "filters": {"a": 1}, "scope": "all"},
-    ],
-)
-def test_the_whole_as_json_text_and_unknown_parameters(params: object) -> None:
-    assert read_remember(params) == RememberInput("hi", ("a",))
+    ):  # fmt: skip
+        assert read_remember(params) == RememberInput("hi", ("a",))
 
 
-@pytest.mark.parametrize("params", [None, [], "", "hi", "{", "[1]", 5, '"x"', "[" * 100_000])
-@pytest.mark.parametrize("read", [read_remember, read_recall, read_profile, read_forget])
-def test_what_is_no_object_is_refused(read: Any, params: object) -> None:
-    assert refused(read, params)[0] == "expected_object"
+def test_what_is_no_object_is_refused() -> None:
+    for params in (None, "", "hi", "[1]", 5, '"x"', "[" * 100_000):
+        for read in (read_remember, read_recall, read_profile, read_forget):
+            assert refused(read, params)[0] == "expected_object"
 
 
-@pytest.mark.parametrize("tool", PARAMETERS)
-def test_what_is_read_is_what_the_models_are_told(tool: str) -> None:
-    path = Path(__file__).parents[2] / "components" / "tools" / f"{tool}.yaml"
-    told = yaml.safe_load(path.read_text("utf-8"))["spec"]["parameters"]["properties"]
-    assert tuple(told) == PARAMETERS[tool]
+def test_what_is_read_is_what_the_models_are_told() -> None:
+    for tool, names in PARAMETERS.items():
+        path = Path(__file__).parents[2] / "components" / "tools" / f"{tool}.yaml"
+        told = yaml.safe_load(path.read_text("utf-8"))["spec"]["parameters"]["properties"]
+        assert tuple(told) == names
 
 
 # ---------------------------------------------------------------- remember
 
 
-@pytest.mark.parametrize(
-    ("content", "read"),
-    [
-        ("  a\n b  ", "  a\n b  "),
-        ({"text": "hi"}, "hi"),
-        ({"content": {"text": "hi"}}, "hi"),
-        (["a"], "a"),
-        (["a", "b"], "a\nb"),
-        ([{"type": "text", "text": "hi"}], "hi"),
-        (5, "5"),
-        (5.0, "5"),
-        (0.5, "0.5"),
+def test_content() -> None:
+    for content, read in (
+        ("  a\n b  ", "  a\n b  "), ({"text": "hi"}, "hi"), ({"content": {"text": "hi"}}, "hi"), (["a"], "a"),
+        (["a", "b"], "a\nb"), ([{"type": "text", "text": "hi"}], "hi"), (5.0, "5"), (0.5, "0.5"),
         ('{"a": 1}', '{"a": 1}'),
-        ("阿明喜欢香菜", "阿明喜欢香菜"),
-    ],
-)
-def test_content(content: object, read: str) -> None:
-    assert read_remember({"content": content}).content == read
+    ):  # fmt: skip
+        assert read_remember({"content": content}).content == read
 
 
-@pytest.mark.parametrize("content", [None, "", "  \n", "null", "undefined", [], [None], {"text": None}])
-def test_empty_content(content: object) -> None:
-    assert refused(read_remember, {"content": content})[0] == "content_empty"
-    assert refused(read_remember, {})[0] == "content_empty"
+def test_empty_content() -> None:
+    for content in (None, "", "  \n", "null", "undefined", [None], {"text": None}):
+        assert refused(read_remember, {"content": content})[0] == "content_empty"
+        assert refused(read_remember, {})[0] == "content_empty"
 
 
-@pytest.mark.parametrize("content", [True, {"a": 1}, {}, [[[[[["x"]]]]]], math.nan, 10**400])
-def test_content_that_is_no_text(content: object) -> None:
-    assert refused(read_remember, {"content": content}) == ("expected_text", "content")
+def test_content_that_is_no_text() -> None:
+    for content in (True, {"a": 1}, [[[[[["x"]]]]]], math.nan, 10**400):
+        assert refused(read_remember, {"content": content}) == ("expected_text", "content")
 
 
-@pytest.mark.parametrize(
-    ("tags", "read"),
-    [
-        (["a", "b"], ("a", "b")),
-        ('["a","b"]', ("a", "b")),
-        ("['a', 'b']", ("a", "b")),
-        ("travel", ("travel",)),
-        ("旅行，工作", ("旅行", "工作")),
+def test_tags() -> None:
+    for tags, read in (
+        (["a", "b"], ("a", "b")), ('["a","b"]', ("a", "b")), ("['a', 'b']", ("a", "b")),
+        ("travel", ("travel",)), ("旅行，工作", ("旅行", "工作")),
         ("旅行、工作; x,, y；z", ("旅行", "工作", "x", "y", "z")),
-        (None, ()),
-        ("", ()),
-        ("null", ()),
-        ("[]", ()),
-        ([], ()),
-        ({}, ()),
-        ({"0": "a"}, ("a",)),
-        ({"0": "a", "1": "b"}, ("a", "b")),
-        ('{"0":"a"}', ("a",)),
-        ({"tags": ["a"]}, ("a",)),
-        ([1, None, ["x"]], ("1", "x")),
-        (["a,b", "c，d"], ("a,b", "c，d")),
-        (["Work", "work ", "ＷＯＲＫ", "  "], ("Work",)),
-        (["correction "], ("correction",)),
-        (7, ("7",)),
-    ],
-)
-def test_tags(tags: object, read: tuple[str, ...]) -> None:
-    assert read_remember({"content": "x", "tags": tags}).tags == read
+        (None, ()), ("", ()), ("null", ()), ([], ()), ({}, ()), ({"0": "a"}, ("a",)), ('{"0":"a"}', ("a",)),
+        ({"tags": ["a"]}, ("a",)), ([1, None, ["x"]], ("1", "x")), (["a,b", "c，d"], ("a,b", "c，d")),
+        (["Work", "work ", "ＷＯＲＫ", "  "], ("Work",)), (7, ("7",)),
+    ):  # fmt: skip
+        assert read_remember({"content": "x", "tags": tags}).tags == read
 
 
-@pytest.mark.parametrize("tags", [True, {"a": 1}, [True], [{"a": "b"}], [[[[[["x"]]]]]]])
-def test_tags_that_are_none(tags: object) -> None:
-    assert refused(read_remember, {"content": "x", "tags": tags}) == ("expected_tags", "tags")
+def test_tags_that_are_none() -> None:
+    for tags in (True, {"a": 1}, [True], [{"a": "b"}], [[[[[["x"]]]]]]):
+        assert refused(read_remember, {"content": "x", "tags": tags}) == ("expected_tags", "tags")
 
 
-@pytest.mark.parametrize(
-    ("importance", "read"),
-    [
-        (None, 2),
-        ("", 2),
-        (4, 4),
-        ("4", 4),
-        ("４", 4),
-        (4.0, 4),
-        ("4.0", 4),
-        ([4], 4),
-        ("4/5", 4),
-        ("high", 4),
-        ("HIGH", 4),
-        ("高", 4),
-        ("low", 1),
-        ("critical", 5),
-        ("非常重要", 5),
-        (0.8, 4),
-        ("0.8", 4),
-        (0.01, 1),
-        (0.5, 3),
-        (0.99, 5),
-        (1.0, 1),
+def test_importance() -> None:
+    for importance, read in (
+        (None, 2), ("", 2), (4, 4), ("4", 4), ("4.0", 4), ([4], 4), ("4/5", 4), ("high", 4), ("高", 4),
+        ("low", 1), ("critical", 5), ("非常重要", 5), (0.8, 4), (0.01, 1), (0.5, 3), (0.99, 5), (1.0, 1),
         (3.5, 4),
-    ],
-)
-def test_importance(importance: object, read: int) -> None:
-    found = read_remember({"content": "x", "importance": importance})
-    assert (found.importance, found.importance_moved) == (read, False)
+    ):  # fmt: skip
+        found = read_remember({"content": "x", "importance": importance})
+        assert (found.importance, found.importance_moved) == (read, False)
 
 
-@pytest.mark.parametrize(("importance", "read"), [(99, 5), ("10", 5), (0, 1), (-3, 1), (5.5, 5), (1e300, 5)])
-def test_importance_out_of_range_is_moved_and_said(importance: object, read: int) -> None:
-    found = read_remember({"content": "x", "importance": importance})
-    assert (found.importance, found.importance_moved) == (read, True)
+def test_importance_out_of_range_is_moved_and_said() -> None:
+    for importance, read in ((99, 5), ("10", 5), (0, 1), (5.5, 5), (1e300, 5)):
+        found = read_remember({"content": "x", "importance": importance})
+        assert (found.importance, found.importance_moved) == (read, True)
 
 
-@pytest.mark.parametrize(
-    "importance", [True, "very", {"a": 1}, [1, 2], math.inf, math.nan, "4 or 5", 10**400]
-)
-def test_importance_that_is_none(importance: object) -> None:
-    reason = refused(read_remember, {"content": "x", "importance": importance})
-    assert reason == ("expected_importance", "importance")
+def test_importance_that_is_none() -> None:
+    for importance in (True, "very", {"a": 1}, math.inf, math.nan, "4 or 5", 10**400):
+        reason = refused(read_remember, {"content": "x", "importance": importance})
+        assert reason == ("expected_importance", "importance")
 
 
-@pytest.mark.parametrize("value", [None, "", "null", "  "])
-def test_no_event_time(value: object) -> None:
-    assert read_remember({"content": "x", "event_time": value}).event_time is None
-
-
-@pytest.mark.parametrize(
-    "value", ["2026-05-01", "2026-05-01T00:00:00Z", "2026-05-01T08:00:00+08:00", 1777593600]
-)
-def test_event_time(value: object) -> None:
-    assert read_remember({"content": "x", "event_time": value}).event_time == datetime(2026, 5, 1, tzinfo=UTC)
-
-
-@pytest.mark.parametrize("value", ["tomorrow", True, {"a": 1}, "2026-99-99", [], math.nan])
-def test_an_event_time_that_is_none(value: object) -> None:
-    assert refused(read_remember, {"content": "x", "event_time": value}) == ("expected_time", "event_time")
+def test_event_time() -> None:
+    for value in (None, "", "null", "  "):
+        assert read_remember({"content": "x", "event_time": value}).event_time is None
+    day = datetime(2026, 5, 1, tzinfo=UTC)
+    for given_ in ("2026-05-01", "2026-05-01T08:00:00+08:00", 1777593600):
+        assert read_remember({"content": "x", "event_time": given_}).event_time == day
+    for odd in ("tomorrow", True, {"a": 1}, "2026-99-99", [], math.nan):
+        assert refused(read_remember, {"content": "x", "event_time": odd}) == ("expected_time", "event_time")
 
 
 # ---------------------------------------------------------------- recall
 
 
-@pytest.mark.parametrize(
-    ("top_k", "k"),
-    [
-        (None, 5),
-        ("", 5),
-        ("3", 3),
-        (3, 3),
-        (3.7, 3),
-        ("３", 3),
-        (0, 5),
-        (-1, 5),
-        ("-1", 5),
-        (1e9, TOP_K_MAX),
-        ("1e9", TOP_K_MAX),
-        ("all", TOP_K_MAX),
-        ("全部", TOP_K_MAX),
-        ([7], 7),
-    ],
-)
-def test_top_k(top_k: object, k: int) -> None:
-    assert read_recall({"query": "x", "top_k": top_k}).k == k
+def test_top_k() -> None:
+    for top_k, k in (
+        (None, 5), ("", 5), ("3", 3), (3.7, 3), ("３", 3), (0, 5), (-1, 5), (1e9, TOP_K_MAX),
+        ("1e9", TOP_K_MAX), ("all", TOP_K_MAX), ("全部", TOP_K_MAX), ([7], 7),
+    ):  # fmt: skip
+        assert read_recall({"query": "x", "top_k": top_k}).k == k
 
 
-@pytest.mark.parametrize("top_k", [True, "three", {}, math.nan])
-def test_top_k_that_is_none(top_k: object) -> None:
-    assert refused(read_recall, {"query": "x", "top_k": top_k}) == ("expected_count", "top_k")
+def test_top_k_that_is_none() -> None:
+    for top_k in (True, "three", {}, math.nan):
+        assert refused(read_recall, {"query": "x", "top_k": top_k}) == ("expected_count", "top_k")
 
 
-def test_default_k() -> None:
+def test_what_is_left_out_has_a_default() -> None:
     assert read_recall({"query": "x"}, default_k=9) == RecallInput("x", 9)
+    assert read_recall({"query": "x", "importance_min": 0}).filters == Filters()
+    for query in ("", "  ", "null"):  # a blank one is for recall to answer
+        assert not read_recall({"query": query}).query.strip()
 
 
-@pytest.mark.parametrize("nothing", [None, "", "  ", "null", "None", "undefined", [""]])
-def test_blank_filters_are_no_filters(nothing: object) -> None:
-    names = (
-        "speaker_id",
-        "speaker_name",
-        "time_after",
-        "time_before",
-        "importance_min",
-        "source",
-        "status",
-    )
-    given = {name: nothing for name in names if not (isinstance(nothing, list) and "time" in name)}
-    assert read_recall({"query": "house", **given}) == RecallInput("house", 5)
+def test_blank_filters_are_no_filters() -> None:
+    for nothing in (None, "", "null", "undefined", [""]):
+        names = (
+            "speaker_id",
+            "speaker_name",
+            "time_after",
+            "time_before",
+            "importance_min",
+            "source",
+            "status",
+        )
+        given = {name: nothing for name in names if not (isinstance(nothing, list) and "time" in name)}
+        assert read_recall({"query": "house", **given}) == RecallInput("house", 5)
 
 
 def test_filters() -> None:
@@ -274,32 +198,23 @@ def test_filters() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "sender"),
-    [
-        (9001.0, "9001"),
-        (123456789012345678, "123456789012345678"),
-        ("007", "007"),
-        (["9001"], "9001"),
-        ("a b", "a b"),
-    ],
-)
-def test_speaker_ids(value: object, sender: str) -> None:
-    assert read_recall({"query": "x", "speaker_id": value}).filters.sender_id == sender
+def test_speaker_ids() -> None:
+    for value, sender in (
+        (9001.0, "9001"), (123456789012345678, "123456789012345678"), ("007", "007"), (["9001"], "9001"),
+    ):  # fmt: skip
+        assert read_recall({"query": "x", "speaker_id": value}).filters.sender_id == sender
 
 
-@pytest.mark.parametrize("status", ["all", ["all"], "any", "全部"])
-def test_all_statuses_are_those_of_kept_memories(status: object) -> None:
-    statuses = read_recall({"query": "x", "status": status}).filters.statuses
-    assert statuses == frozenset(Status) - {Status.DELETED}
+def test_all_statuses_are_those_of_kept_memories() -> None:
+    for status in ("all", ["all"], "any", "全部"):
+        statuses = read_recall({"query": "x", "status": status}).filters.statuses
+        assert statuses == frozenset(Status) - {Status.DELETED}
 
 
-@pytest.mark.parametrize(
-    ("params", "reason"),
-    [
+def test_an_unusable_filter_is_an_error_and_never_no_filter() -> None:
+    for params, reason in (
         ({"speaker_id": ["9001", "9002"]}, ("expected_text", "speaker_id")),
         ({"speaker_id": {"id": "9001"}}, ("expected_text", "speaker_id")),
-        ({"speaker_id": True}, ("expected_text", "speaker_id")),
         ({"speaker_id": 10**400}, ("expected_text", "speaker_id")),
         ({"speaker_id": 1e300}, ("expected_text", "speaker_id")),
         ({"speaker_name": 1.5}, ("expected_text", "speaker_name")),
@@ -309,24 +224,10 @@ def test_all_statuses_are_those_of_kept_memories(status: object) -> None:
         ({"status": "deleted"}, ("expected_choice", "status")),
         ({"status": "active, gone"}, ("expected_choice", "status")),
         ({"status": {"$ne": "active"}}, ("expected_tags", "status")),
-        ({"source": {"$in": []}}, ("expected_text", "source")),
-        ({"query": True}, ("expected_text", "query")),
+        ({"source": {"$in": []}}, ("expected_text", "source")), ({"query": True}, ("expected_text", "query")),
         ({"query": None}, ("expected_text", "query")),
-    ],
-)
-def test_an_unusable_filter_is_an_error_and_never_no_filter(
-    params: dict[str, object], reason: tuple[str, str]
-) -> None:
-    assert refused(read_recall, {"query": "x", **params}) == reason
-
-
-def test_importance_min_of_zero_is_no_filter() -> None:
-    assert read_recall({"query": "x", "importance_min": 0}).filters == Filters()
-
-
-@pytest.mark.parametrize("query", ["", "  ", "null"])
-def test_a_blank_query_is_passed_on(query: str) -> None:
-    assert not read_recall({"query": query}).query.strip()
+    ):  # fmt: skip
+        assert refused(read_recall, {"query": "x", **params}) == reason
 
 
 def test_half_characters_are_replaced() -> None:
@@ -340,51 +241,36 @@ def test_half_characters_are_replaced() -> None:
 # ---------------------------------------------------------------- update_profile
 
 
-@pytest.mark.parametrize("scope", ["user", "User ", "speaker", "me", "SELF", "sender", "用户"])
-def test_scopes_that_mean_the_speaker(scope: str) -> None:
-    params = {"scope": scope, "field": "notes", "action": "add", "value": "x"}
-    assert read_profile(params).target == "speaker"
+def test_whose_profile() -> None:
+    words = {
+        "speaker": ("user", "User ", "speaker", "SELF", "用户"),
+        "session": ("session", "Group", "chat", "群"),
+    }
+    for target, scopes in words.items():
+        for scope in scopes:
+            params = {"scope": scope, "field": "notes", "action": "add", "value": "x"}
+            assert read_profile(params).target == target
+    for field in ("name", "traits", "preferences", "notes"):
+        for nothing in (None, "", "null"):
+            params = {"scope": nothing, "field": field, "action": "set", "value": "x"}
+            assert read_profile(params).target == ("session" if field == "notes" else "speaker")
 
 
-@pytest.mark.parametrize("scope", ["session", "Group", "chat", "conversation", "群"])
-def test_scopes_that_mean_the_session(scope: str) -> None:
-    params = {"scope": scope, "field": "name", "action": "set", "value": "x"}
-    assert read_profile(params).target == "session"
+def test_any_other_scope_is_refused() -> None:
+    for scope in ("global", "bot", "b-01:group_1", True, 1, {}, ["user", "x"]):
+        params = {"scope": scope, "field": "notes", "action": "add", "value": "x"}
+        assert refused(read_profile, params) == ("expected_choice", "scope")
 
 
-@pytest.mark.parametrize(
-    ("field", "target"),
-    [("name", "speaker"), ("traits", "speaker"), ("preferences", "speaker"), ("notes", "session")],
-)
-@pytest.mark.parametrize("scope", [None, "", "null"])
-def test_a_scope_left_out(scope: object, field: str, target: str) -> None:
-    found = read_profile({"scope": scope, "field": field, "action": "set", "value": "x"})
-    assert found.target == target
-
-
-@pytest.mark.parametrize(
-    "scope", ["global", "bot", "all", "everyone", "b-01:group_1", True, 1, {}, ["user", "x"]]
-)
-def test_any_other_scope_is_refused(scope: object) -> None:
-    params = {"scope": scope, "field": "notes", "action": "add", "value": "x"}
-    assert refused(read_profile, params) == ("expected_choice", "scope")
-
-
-@pytest.mark.parametrize(
-    ("field", "action", "read"),
-    [
-        ("preference", "ADD", ("preferences", "add")),
-        ("Trait", "append", ("traits", "add")),
-        ("NOTE", "delete", ("notes", "remove")),
-        ("Names", "update", ("name", "set")),
-        ("name", "add", ("name", "set")),
-        ("偏好", "添加", ("preferences", "add")),
+def test_fields_and_actions() -> None:
+    for field, action, read in (
+        ("preference", "ADD", ("preferences", "add")), ("Trait", "append", ("traits", "add")),
+        ("NOTE", "delete", ("notes", "remove")), ("Names", "update", ("name", "set")),
+        ("name", "add", ("name", "set")), ("偏好", "添加", ("preferences", "add")),
         ("traits", "replace", ("traits", "set")),
-    ],
-)
-def test_fields_and_actions(field: str, action: str, read: tuple[str, str]) -> None:
-    found = read_profile({"field": field, "action": action, "value": "x"})
-    assert (found.field, found.action) == read
+    ):  # fmt: skip
+        found = read_profile({"field": field, "action": action, "value": "x"})
+        assert (found.field, found.action) == read
 
 
 def test_an_update_of_one_fact_is_a_set_and_of_a_whole_list_refused() -> None:
@@ -398,16 +284,16 @@ def test_an_update_of_one_fact_is_a_set_and_of_a_whole_list_refused() -> None:
     assert read_profile({**params, "field": "notes", "previous_value": "x"}).action == "set"
 
 
-@pytest.mark.parametrize("value", [None, "", "  ", "null", [], [None]])
-def test_an_empty_value(value: object) -> None:
-    for field, action in (("traits", "set"), ("traits", "add"), ("name", "set"), ("notes", "remove")):
-        params = {"field": field, "action": action, "value": value}
-        assert refused(read_profile, params) == ("expected_value", "value")
-    assert read_profile({"field": "name", "action": "remove", "value": value}).values == ()
-    params = {"field": "traits", "action": "remove", "value": value, "fact_key": "city"}
-    assert read_profile(params).value == ""
-    params = {"field": "traits", "action": "remove", "value": value, "previous_value": "tea"}
-    assert read_profile(params).values == ("tea",)
+def test_an_empty_value() -> None:
+    for value in (None, "", "null", [None]):
+        for field, action in (("traits", "set"), ("traits", "add"), ("name", "set"), ("notes", "remove")):
+            params = {"field": field, "action": action, "value": value}
+            assert refused(read_profile, params) == ("expected_value", "value")
+        assert read_profile({"field": "name", "action": "remove", "value": value}).values == ()
+        params = {"field": "traits", "action": "remove", "value": value, "fact_key": "city"}
+        assert read_profile(params).value == ""
+        params = {"field": "traits", "action": "remove", "value": value, "previous_value": "tea"}
+        assert read_profile(params).values == ("tea",)
 
 
 def test_several_values_are_for_lists() -> None:
@@ -420,48 +306,33 @@ def test_several_values_are_for_lists() -> None:
         assert refused(read_profile, params) == ("expected_one", "value")
 
 
-@pytest.mark.parametrize(
-    ("params", "reason"),
-    [
+def test_what_is_not_clear_is_refused() -> None:
+    for params, reason in (
         ({"action": "set", "value": "x"}, ("expected_choice", "field")),
         ({"field": "mood", "action": "set", "value": "x"}, ("expected_choice", "field")),
         ({"field": "name", "value": "x"}, ("expected_choice", "action")),
         ({"field": "name", "action": "merge", "value": "x"}, ("expected_choice", "action")),
         ({"field": "name", "action": "set", "value": True}, ("expected_text", "value")),
         ({"field": "traits", "action": "add", "value": {"city": "Berlin"}}, ("expected_text", "value")),
-        (
-            {"field": "traits", "action": "add", "value": "x", "fact_key": ["a", "b"]},
-            ("expected_text", "fact_key"),
-        ),
-    ],
-)
-def test_what_is_not_clear_is_refused(params: dict[str, object], reason: tuple[str, str]) -> None:
-    assert refused(read_profile, params) == reason
+        ({"field": "traits", "action": "add", "value": "x", "fact_key": ["a", "b"]}, ("expected_text", "fact_key")),
+    ):  # fmt: skip
+        assert refused(read_profile, params) == reason
 
 
 # ---------------------------------------------------------------- forget
 
 
-@pytest.mark.parametrize(
-    "value", ["k7m29xqd", "[K7M29XQD]", "(id k7m29xqd)", ["k7m29xqd"], {"value": "#k7m29xqd"}]
-)
-def test_forget(value: object) -> None:
-    assert read_forget({"episode_id": value}) == ForgetInput("k7m29xqd")
-    assert read_forget({"episodeId": value}) == ForgetInput("k7m29xqd")
+def test_forget() -> None:
+    for value in ("k7m29xqd", "[K7M29XQD]", "(id k7m29xqd)", ["k7m29xqd"], {"value": "#k7m29xqd"}):
+        assert read_forget({"episode_id": value}) == ForgetInput("k7m29xqd")
+        assert read_forget({"episodeId": value}) == ForgetInput("k7m29xqd")
 
 
-@pytest.mark.parametrize("value", ["1", "0", 0, 1, "episode_id", "k7m29xqd, m2345678", "../x"])
-def test_forget_something_that_is_no_id(value: object) -> None:
-    assert refused(read_forget, {"episode_id": value})[0] == "id_malformed"
-
-
-@pytest.mark.parametrize("params", [{}, {"episode_id": None}, {"episode_id": ""}, {"episode_id": []}])
-def test_forget_nothing(params: object) -> None:
-    assert refused(read_forget, params) == ("expected_id", "episode_id")
-
-
-def test_the_word_undefined_is_not_found() -> None:
-    assert refused(read_forget, {"episode_id": "undefined"})[0] == "id_malformed"
+def test_forget_something_that_is_no_id() -> None:
+    for value in ("1", 0, "episode_id", "undefined", "k7m29xqd, m2345678", "../x"):
+        assert refused(read_forget, {"episode_id": value})[0] == "id_malformed"
+    for params in ({}, {"episode_id": None}, {"episode_id": ""}, {"episode_id": []}):
+        assert refused(read_forget, params) == ("expected_id", "episode_id")
 
 
 # ---------------------------------------------------------------- anything at all
@@ -471,23 +342,10 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-_NAMES = (
-    *("content", "tags", "importance", "event_time", "query", "top_k", "speaker_id", "time_before", "status"),
-    *(
-        "scope",
-        "field",
-        "action",
-        "value",
-        "fact_key",
-        "previous_value",
-        "episode_id",
-        "importance_min",
-        "source",
-    ),
-)
+_NAMES = sorted({name for names in PARAMETERS.values() for name in names})
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.sampled_from(_NAMES), _VALUES, max_size=8), st.booleans())
 def test_any_parameters_are_an_input_or_a_sentence(params: dict[str, object], as_text: bool) -> None:
     given_params: object = json.dumps(params) if as_text else params

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from weakref import WeakValueDictionary
 
@@ -15,8 +15,10 @@ from .logs import get_logger
 from .ports import Host, VectorRecord
 from .recall.cache import IndexCache
 from .recall.calibration import SENTENCES, Calibration
+from .records.envelope import Record
 from .records.store import RecordStore
 from .records.vectors import Vector
+from .spaces import SpaceRegistry
 
 __all__ = ["Collection"]
 
@@ -46,6 +48,7 @@ class Collection:
         self.embeddings = Embeddings(host, base.model, base.calibration, clock)
         self.records = RecordStore(host, base.id)
         self.indexes = IndexCache(clock=clock)
+        self.spaces = SpaceRegistry(host.storage)
         self._host = host
         self._registry = registry
         self._preparing = asyncio.Lock()
@@ -66,6 +69,17 @@ class Collection:
     def lock(self, user_key: str) -> asyncio.Lock:
         """Return the lock under which a scope's memories are changed."""
         return self._locks.setdefault(user_key, asyncio.Lock())
+
+    async def write(self, new: Sequence[Record], replaced: Sequence[Record] = ()) -> None:
+        """Write records of one scope as :meth:`RecordStore.write` does; the scope is noted before, so that a
+        backup finds it.
+
+        Raises:
+            StoreFailed: as there.
+            StorageFailed: the scope could not be noted; nothing was written.
+        """
+        await self.spaces.note(new[0].episode.user_key)
+        await self.records.write(new, replaced)
 
     async def prepare(self, *, timeout: float = 45.0) -> None:  # noqa: ASYNC109 - passed on
         """Make the first write: measure the model and put one row of ours, so that later reads are safe

@@ -10,18 +10,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .errors import BadArgument, LongTermMemoryError, StorageFailed
+from .errors import LongTermMemoryError
 from .logs import get_logger
-from .models import Filters, Snapshot
+from .models import Filters
 from .policy import Actor
-from .profile_records import SESSION_PREFIX, SPEAKER_PREFIX
 from .scope import Isolation, Scope, Speaker
-from .snapshots import snapshot_key
+from .spaces import FoundSpace, found_spaces
 from .words import explain, say
 
 if TYPE_CHECKING:
@@ -32,18 +31,12 @@ __all__ = ["DeriveRequest", "Problem", "Space", "SpacesAnswer", "SpacesRequest",
 
 logger = get_logger(__name__)
 
-_SNAPSHOT_PREFIX = snapshot_key("")
-_PREFIXES = (SESSION_PREFIX, SPEAKER_PREFIX, _SNAPSHOT_PREFIX)
-"""Storage keys that tell of a conversation: prefix, scope key (maybe hashed), for a speaker ``/sender``."""
-
 _COUNT_SECONDS = 8.0
 """Time for counting memories of all spaces; spaces left over are answered without a number."""
 _READ_SECONDS = 6.0
 """Time for reading when each space was last active."""
 _READS = 16
 """Storage reads under way at once; one takes about 8 ms."""
-_HASHED_READS = 500
-"""Most values read only to learn which space a hashed key belongs to."""
 
 
 class Request(BaseModel):
@@ -195,29 +188,17 @@ def _problem(code: str, language: str, **values: object) -> dict[str, Any]:
 # ---------------------------------------------------------------- spaces
 
 
-@dataclass(slots=True)
-class _Found:
-    """What the storage keys say about one conversation."""
-
-    scope: Scope
-    session: bool = False
-    speakers: int = 0
-    snapshot: bool = False
-
-    @property
-    def profiles(self) -> int:
-        return int(self.session) + self.speakers
-
-    def matches(self, search: str) -> bool:
-        shown = (self.scope.bot_uuid, self.scope.session_name, self.scope.scope_key, self.scope.user_key)
-        return any(search in text.casefold() for text in shown)
+def _matches(found: FoundSpace, search: str) -> bool:
+    scope = found.scope
+    shown = (scope.bot_uuid, scope.session_name, scope.scope_key, scope.user_key)
+    return any(search in text.casefold() for text in shown)
 
 
 async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswer:
     base = await service.knowledge_bases.get()
     isolation = (await service.settings()).isolation
     search = request.search.strip().casefold()
-    found = [f for f in (await _found(service, isolation)).values() if f.matches(search)]
+    found = [f for f in (await _found(service, isolation)).values() if _matches(f, search)]
     active = await _last_activities(service, found)
     spaces = [
         Space.of(f.scope, profiles=f.profiles, last_activity=active.get(f.scope.scope_key, "")) for f in found
@@ -236,75 +217,26 @@ async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswe
 async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswer:
     isolation = request.isolation or (await service.settings()).isolation
     scope = Scope.of_session(request.session_name, bot_uuid=request.bot_uuid, isolation=isolation)
-    found = (await _found(service, isolation)).get(scope.scope_key) or _Found(scope)
+    found = (await _found(service, isolation)).get(scope.scope_key) or FoundSpace(scope)
     active = await _last_activities(service, [found])
     counted = await _counts(service, [scope]) if await service.knowledge_bases.get() else {}
     episodes = counted.get(scope.user_key)
     space = Space.of(
         scope, profiles=found.profiles, episodes=episodes, last_activity=active.get(scope.scope_key, "")
     )
-    return DeriveAnswer(space=space, known=bool(found.profiles or found.snapshot or episodes))
+    return DeriveAnswer(space=space, known=bool(found.profiles or found.snapshot or found.audit or episodes))
 
 
-async def _found(service: MemoryService, isolation: Isolation) -> dict[str, _Found]:
-    """Return what storage holds, by scope key.
-
-    Nearly everything is in the storage keys alone, so a thousand speakers cost one call and not a thousand.
-    """
-    found: dict[str, _Found] = {}
-    named: dict[str, Scope] = {}
-    reads = 0
-    for key in sorted(await service.host.storage.keys()):
-        prefix = next((p for p in _PREFIXES if key.startswith(p)), None)
-        if prefix is None:
-            continue
-        name = key.removeprefix(prefix).split("/", 1)[0]
-        if name not in named:
-            scope = _scope_of_key(name)
-            if scope is None and reads < _HASHED_READS:
-                reads += 1
-                scope = await _scope_of_value(service, key)
-            if scope is None:
-                continue
-            named[name] = replace(scope, isolation=isolation)
-        entry = found.setdefault(named[name].scope_key, _Found(named[name]))
-        entry.session |= prefix == SESSION_PREFIX
-        entry.speakers += prefix == SPEAKER_PREFIX
-        entry.snapshot |= prefix == _SNAPSHOT_PREFIX
-    return found
+async def _found(service: MemoryService, isolation: Isolation) -> dict[str, FoundSpace]:
+    return await found_spaces(service.host.storage, service.profiles, isolation)
 
 
-def _scope_of_key(key: str) -> Scope | None:
-    """Return the scope with that scope key, ``None`` when it is none (a hash, say)."""
-    try:
-        scope = Scope.of_user_key(key)
-    except BadArgument:
-        return None
-    return None if scope.shared else scope
-
-
-async def _scope_of_value(service: MemoryService, key: str) -> Scope | None:
-    """Return the scope that the value under a hashed storage key is of, ``None`` when it cannot be read."""
-    try:
-        if not key.startswith(_SNAPSHOT_PREFIX):
-            stored = await service.profiles.read(key)
-            return stored.scope if stored else None
-        raw = await service.host.storage.get(key)
-        return _scope_of_key(Snapshot.model_validate_json(raw or b"").scope_key)
-    except ValidationError:
-        return None
-    except StorageFailed as exc:
-        if exc.reason != "profile_unreadable":
-            raise
-        return None
-
-
-async def _last_activities(service: MemoryService, found: list[_Found]) -> dict[str, str]:
+async def _last_activities(service: MemoryService, found: list[FoundSpace]) -> dict[str, str]:
     """Return when each conversation was last active, by scope key; what is not read in time is left out."""
     times: dict[str, str] = {}
     reading = asyncio.Semaphore(_READS)
 
-    async def read(entry: _Found) -> None:
+    async def read(entry: FoundSpace) -> None:
         async with reading:
             try:
                 snapshot = await service.snapshots.get(entry.scope.scope_key) if entry.snapshot else None

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from .collection import Collection
 from .drafts import EpisodeDraft, KnownEpisodes, checked_content
-from .errors import EmbeddingFailed, NotFound
+from .errors import BadArgument, EmbeddingFailed, NotFound, StoreFailed
 from .ids import is_id, new_id
+from .listing import newest_first
 from .logs import get_logger
-from .models import Episode, Filters, Status
+from .models import KEPT_STATUSES, Episode, Filters, Status
 from .recall.corrected import corrected_by
 from .recall.index import ScopeIndex
 from .recall.recaller import CANDIDATES, Recaller
@@ -28,7 +29,7 @@ from .records.vectors import Quantized, Vector
 from .scope import Scope
 from .text.corrections import is_correction
 
-__all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Remembered", "checked_content"]
+__all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Relatives", "Remembered", "checked_content"]
 
 logger = get_logger(__name__)
 
@@ -77,6 +78,19 @@ class Forgotten:
     def ids(self) -> tuple[str, ...]:
         """Everything that was deleted."""
         return (self.episode.id, *self.chain)
+
+
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """The other versions of a memory.
+
+    Attributes:
+        newer: what replaced it, ``None`` when nothing did or that is gone.
+        older: what it replaced, as far as it is still there.
+    """
+
+    newer: Episode | None = None
+    older: tuple[Episode, ...] = ()
 
 
 class EpisodeStore:
@@ -170,7 +184,7 @@ class EpisodeStore:
         winner = record.with_claims((old.episode.id, old.version) for old in older)
         hidden = [old.changed(status=Status.SUPERSEDED, superseded_by=winner.episode.id) for old in older]
         with self._half_done_drops_index(winner.episode.user_key):
-            await self._collection.records.write([winner, *hidden], older)
+            await self._collection.write([winner, *hidden], older)
         for old in older:
             index.discard(old.episode.id)
         index.changed(winner)
@@ -193,7 +207,7 @@ class EpisodeStore:
                 newest = current.get(old.episode.id)
                 if newest is not None and newest.version == old.version:
                     hidden = old.changed(status=Status.SUPERSEDED, superseded_by=winner)
-                    await self._collection.records.write([hidden], [old])
+                    await self._collection.write([hidden], [old])
         for old, _ in leftovers:
             index.discard(old.episode.id)
 
@@ -284,7 +298,7 @@ class EpisodeStore:
             records.append(record.at_version(claimed.get(record.episode.id, 0) + 1))
         if records:
             with self._half_done_drops_index(user_key):
-                await self._collection.records.write(records)
+                await self._collection.write(records)
         for record in records:
             index.changed(record)
         return [r.episode for r in records]
@@ -298,12 +312,7 @@ class EpisodeStore:
             NotFound: ``id_unknown``; also for ids of other scopes.
             StoreFailed: the store did not answer.
         """
-        if not self._collection.filled or not is_id(episode_id):
-            raise NotFound("id_unknown", id=episode_id)
-        found = await self._collection.records.find(scope.user_key, [episode_id])
-        record = found.get(episode_id)
-        if record is None:
-            raise NotFound("id_unknown", id=episode_id)
+        record = await self._record_of(scope, episode_id)
         index = self._collection.indexes.of(scope.user_key)
         indexed = index.get(episode_id)
         if indexed is not None and indexed.version < record.version:
@@ -336,7 +345,107 @@ class EpisodeStore:
         if filters.statuses - {Status.ACTIVE}:
             records += await self.hidden(user_key)
         kept = [r.episode for r in latest(records) if filters.keeps(r.episode)]
-        return sorted(kept, key=lambda e: (-e.timestamp.timestamp(), e.id))
+        return sorted(kept, key=newest_first)
+
+    # ------------------------------------------------------------ changing
+
+    async def set_status(self, scope: Scope, episode_id: str, status: Status) -> Episode:
+        """Archive or restore a memory; every other field stays as it is, and nothing is embedded.
+
+        Args:
+            scope: where it is.
+            episode_id: which.
+            status: ``archived`` for an active one, ``active`` for a hidden one. A superseded memory that is
+                restored is no longer superseded by anything; what replaced it stays active as well.
+
+        Raises:
+            NotFound: not in this scope.
+            BadArgument: ``status_already`` or ``archive_superseded``; nothing was changed.
+            StoreFailed, StorageFailed: it may be half done; what was there is still there.
+        """
+        async with self._collection.lock(scope.user_key):
+            record = await self._record_of(scope, episode_id)
+            known = record.episode.status
+            if known is status:
+                raise BadArgument("status_already", id=episode_id, status=status.value)
+            if status is Status.ARCHIVED and known is Status.SUPERSEDED:
+                raise BadArgument("archive_superseded", id=episode_id)
+            fields: dict[str, object] = {"status": status}
+            if status is Status.ACTIVE:
+                fields["superseded_by"] = ""
+            return await self._replace(record, record.changed(**fields))
+
+    async def edit(self, scope: Scope, episode_id: str, content: str) -> Episode:
+        """Give a memory another text; id, times, speaker and status stay.
+
+        Raises:
+            NotFound: not in this scope.
+            BadArgument: the text cannot be stored, is the one it has (``edit_same``), or the same speaker
+                already said it (``edit_duplicate``).
+            EmbeddingFailed, StoreFailed, StorageFailed: what was there is still there.
+        """
+        text = checked_content(content)
+        if not self._collection.filled:
+            raise NotFound("id_unknown", id=episode_id)
+        vectors, _ = await asyncio.gather(
+            self._collection.embeddings.embed([text], stored=True),
+            self._recaller.warm(scope.user_key, seconds=_WARM_SECONDS),
+        )
+        async with self._collection.lock(scope.user_key):
+            record = await self._record_of(scope, episode_id)
+            if record.episode.content == text:
+                raise BadArgument("edit_same", id=episode_id)
+            index = self._collection.indexes.of(scope.user_key)
+            await self._read_near(scope.user_key, vectors[0], index)
+            for other in index.saying(text):
+                if other.episode.id != episode_id and other.episode.sender_id == record.episode.sender_id:
+                    raise BadArgument("edit_duplicate", id=other.episode.id)
+            vector = Quantized.of(vectors[0])
+            new = replace(record.changed(content=text), vector=vector, model=self._collection.base.model)
+            return await self._replace(record, new)
+
+    async def _record_of(self, scope: Scope, episode_id: str) -> Record:
+        if not self._collection.filled or not is_id(episode_id):
+            raise NotFound("id_unknown", id=episode_id)
+        record = (await self._collection.records.find(scope.user_key, [episode_id])).get(episode_id)
+        if record is None:
+            raise NotFound("id_unknown", id=episode_id)
+        return record
+
+    async def _replace(self, old: Record, new: Record) -> Episode:
+        """Write the next version of a memory; its scope's lock is held."""
+        user_key = new.episode.user_key
+        with self._half_done_drops_index(user_key):
+            await self._collection.write([new], [old])
+        index = self._collection.indexes.of(user_key)
+        if new.visibility is Visibility.RECALLED:
+            index.changed(new)
+        else:
+            index.discard(new.episode.id)
+        logger.info(
+            "episode changed: episode_id=%s status=%s content_len=%d",
+            new.episode.id,
+            new.episode.status,
+            len(new.episode.content),
+        )
+        return new.episode
+
+    async def related(self, scope: Scope, episode: Episode) -> Relatives:
+        """Return what replaced a memory, and what it replaced, as far as that is still there.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        older = [i for i, _ in episode.supersedes]
+        newer = [episode.superseded_by] if is_id(episode.superseded_by) else []
+        if not older and not newer:
+            return Relatives()
+        found = await self._collection.records.find(scope.user_key, [*newer, *older])
+        episodes = {i: found[i].episode for i in (*newer, *older) if i in found}
+        return Relatives(
+            next((episodes[i] for i in newer if i in episodes), None),
+            tuple(episodes[i] for i in older if i in episodes),
+        )
 
     # ------------------------------------------------------------ forgetting
 
@@ -367,6 +476,23 @@ class EpisodeStore:
             }
             found |= heads
         return list(found)
+
+    async def erase(self, scope: Scope, chosen: Callable[[Episode], bool]) -> tuple[str, ...]:
+        """Delete every memory of the scope that is chosen, whatever its status, and read the whole scope again
+        to see that none is left; returns the ids.
+
+        Raises:
+            StoreFailed: ``delete_unverified`` or as :meth:`select`; some may still be there.
+        """
+        everything = Filters(statuses=KEPT_STATUSES)
+        self._collection.indexes.drop(scope.user_key)
+        found = [e for e in await self.select(scope.user_key, everything) if chosen(e)]
+        deleted = await self.delete_many(scope, found)
+        self._collection.indexes.drop(scope.user_key)
+        left = sum(chosen(e) for e in await self.select(scope.user_key, everything))
+        if left:
+            raise StoreFailed("delete_unverified", count=left)
+        return deleted
 
     async def delete_many(self, scope: Scope, episodes: Iterable[Episode]) -> tuple[str, ...]:
         """Delete these memories for real; returns their ids.

@@ -18,6 +18,7 @@ __all__ = [
     "CONTENT_MAX",
     "IMPORTANCE_DEFAULT",
     "KEPT_STATUSES",
+    "AuditEntry",
     "Episode",
     "Filters",
     "Hit",
@@ -143,12 +144,14 @@ class ProfileChange:
         outcome: a key of the words files (``profile.<outcome>``): ``set``, ``added``, ``removed``, ``unchanged``,
             ``no_match``, ``added_dropped``…
         details: values for that sentence.
+        written: whether the stored profile was changed.
     """
 
     profile: Profile
     target: str
     outcome: str
     details: dict[str, object] = field(default_factory=dict)
+    written: bool = False
 
 
 # ---------------------------------------------------------------- recall
@@ -204,6 +207,8 @@ class RecallQuery(_Frozen):
     """Whether results below the relevance floor are left out."""
     exclude: frozenset[str] = frozenset()
     """Episode ids not to return (already shown)."""
+    exclude_senders: frozenset[str] = frozenset()
+    """Senders whose memories must not come back (people who opted out)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +232,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled episode and its score."""
+    """A recalled episode, its score, and whether it reaches the relevance floor (else it came only because no
+    floor was asked for).
+    """
 
     episode: Episode
     score: Score
+    relevant: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +264,53 @@ class RecallResult:
     def episodes(self) -> Iterable[Episode]:
         """The recalled episodes, best first."""
         return (hit.episode for hit in self.hits)
+
+
+# ---------------------------------------------------------------- audit
+
+
+class AuditEntry(_Frozen):
+    """One change, told without content.
+
+    ``summary`` holds field names, counts and lengths. ``number`` counts the entries of a conversation from 1.
+    """
+
+    audit_id: str = ""
+    number: int = 0
+    at: str = ""
+    operation: str
+    """``remember``, ``update_profile``, ``forget``, ``delete``, ``edit``, ``archive``, ``restore``, ``import``,
+    ``opt_out``, ``opt_in``, ``erase_speaker``, ``erase_space``…, whatever the front end."""
+    via: str = ""
+    """``tool``, ``command``, ``console`` or ``upload``."""
+    scope_key: str
+    user_key: str = ""
+    sender_id: str = ""
+    sender_name: str = ""
+    target_type: str = ""
+    """``episode``, ``episodes``, ``profile``, ``speaker``, ``space`` or ``document``."""
+    target_id: str = ""
+    query_id: str = ""
+    summary: dict[str, int | str] = Field(default_factory=dict)
+
+    def about(self, sender_id: str) -> bool:
+        """Whether that person did it or is its target."""
+        return bool(sender_id) and (
+            self.sender_id == sender_id or (self.target_type in _PEOPLE and self.target_id == sender_id)
+        )
+
+    def without(self, sender_id: str) -> AuditEntry:
+        """Return the entry without the id and name of that person."""
+        fields: dict[str, str] = {}
+        if self.sender_id == sender_id:
+            fields |= {"sender_id": "", "sender_name": ""}
+        if self.target_type in _PEOPLE and self.target_id == sender_id:
+            fields["target_id"] = ""
+        return self.model_copy(update=fields)
+
+
+_PEOPLE = ("profile", "speaker")
+"""Target types whose id is a sender id."""
 
 
 # ---------------------------------------------------------------- injection

@@ -34,6 +34,7 @@ __all__ = [
     "Actor",
     "Mode",
     "Via",
+    "allows",
     "change_of",
     "check_episode_change",
     "check_episode_shown",
@@ -189,6 +190,15 @@ def decide(action: Action, actor: Actor, mode: Mode) -> None:
     private, group = COMMANDS[action][mode]
     if (private if actor.private else group) is Who.ADMIN and not actor.admin:
         raise Forbidden("forbidden_policy" if mode == "admin" else f"forbidden_{action}")
+
+
+def allows(action: Action, actor: Actor, mode: Mode) -> bool:
+    """Whether :func:`decide` lets the action pass."""
+    try:
+        decide(action, actor, mode)
+    except Forbidden:
+        return False
+    return True
 
 
 def change_of(actor: Actor, episode: Episode) -> Action:

@@ -8,7 +8,6 @@ replaced by ``~`` and its SHA-256 (``~`` stands in no escaped part).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from .errors import StorageFailed
 from .models import Profile
 from .scope import Scope, Speaker, escape_part
+from .storage_keys import hashed_part
 
 __all__ = [
     "KEY_LENGTH_MAX",
@@ -61,11 +61,6 @@ def profile_key(scope: Scope, speaker: Speaker | None = None) -> str:
 def _session_part(scope: Scope, others: int) -> str:
     key = scope.session_key
     return key if len(key) + others <= KEY_LENGTH_MAX else hashed_part(key)
-
-
-def hashed_part(part: str) -> str:
-    """Return what stands in a key for a part that is too long."""
-    return "~" + hashlib.sha256(part.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,15 @@ class ProfileStore:
         )
         return [key for key in keys if key == own or key.startswith(prefixes)]
 
+    @staticmethod
+    def key(scope: Scope, speaker: Speaker | None = None) -> str:
+        """Return the storage key of a profile; ``None`` = the conversation's own.
+
+        Raises:
+            BadArgument: ``speaker_unknown`` when the speaker has no id.
+        """
+        return profile_key(scope, speaker)
+
     async def read(self, key: str) -> StoredProfile | None:
         """Return the profile under a key of :meth:`keys`; ``None`` when it is gone.
 
@@ -204,6 +213,7 @@ class ProfileStore:
             if change.profile is not stored.profile:
                 name = nothing.sender_name or stored.sender_name
                 await self._write(replace(stored, sender_name=name, profile=change.profile))
+                change = replace(change, written=True)
         return change
 
     async def delete(self, scope: Scope, speaker: Speaker | None = None) -> bool:
@@ -220,7 +230,14 @@ class ProfileStore:
             BadArgument: ``speaker_unknown`` when the speaker has no id.
             StorageFailed: ``storage_down``, or ``delete_unverified`` when a read-back still shows it.
         """
-        key = profile_key(scope, speaker)
+        return await self.delete_key(profile_key(scope, speaker))
+
+    async def delete_key(self, key: str) -> bool:
+        """Delete the profile under a key of :meth:`keys`, also an unreadable one; returns whether there was one.
+
+        Raises:
+            StorageFailed: as :meth:`delete`.
+        """
         async with self._locked(key):
             self._cache.pop(key, None)
             existed = await self._storage.get(key) is not None

@@ -1,18 +1,25 @@
-"""Every verb that a front end has, for one conversation and whoever speaks in it."""
+"""Every verb that a front end has, for one conversation and whoever speaks in it.
+
+Each verb asks the policy, does one thing through the store that it belongs to, and writes one audit entry when
+something was changed.
+"""
 
 from __future__ import annotations
 
 from asyncio import gather
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from logging import DEBUG, INFO
 from typing import TYPE_CHECKING
 
-from .episodes import EpisodeDraft, Forgotten, Remembered
+from .access import Access
+from .episodes import EpisodeDraft, Forgotten, Relatives, Remembered
 from .errors import BadArgument, LongTermMemoryError, NotFound, StorageFailed
+from .listing import PAGE_SIZE, EpisodePage
 from .logs import get_logger
 from .models import (
     KEPT_STATUSES,
+    AuditEntry,
     Episode,
     Filters,
     Profile,
@@ -26,13 +33,15 @@ from .policy import (
     Actor,
     check_episode_change,
     check_episode_shown,
-    decide,
     sees,
 )
+from .privacy import Privacy
 from .profiles import Limits
 from .recall.recaller import Fill
 from .scope import Scope
 from .settings import Settings
+from .transfer.transfer import Transfer
+from .views import AuditPage, Overview, ProfileView, Stats
 
 if TYPE_CHECKING:
     from .service import MemoryService
@@ -41,96 +50,52 @@ __all__ = ["PAGE_SIZE", "EpisodePage", "Overview", "ProfileView", "ScopedMemory"
 
 logger = get_logger(__name__)
 
-PAGE_SIZE = 10
-"""Memories on one page of a listing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileView:
-    """Both profiles of a conversation.
-
-    Attributes:
-        session: profile of the conversation, ``None`` when it could not be read.
-        speaker: profile of the current speaker, ``None`` when there is no speaker or it could not be read.
-        problems: what could not be read.
-    """
-
-    session: Profile | None
-    speaker: Profile | None
-    problems: tuple[LongTermMemoryError, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodePage:
-    """One page of a listing, newest first.
-
-    Attributes:
-        episodes: what is on it.
-        total: how many memories pass the filters.
-        page: number of the page, from 1.
-        pages: how many pages there are, at least 1.
-    """
-
-    episodes: tuple[Episode, ...]
-    total: int
-    page: int
-    pages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """How memory stands in this conversation.
-
-    Attributes:
-        scope: the conversation and its keys.
-        actor: who asks.
-        settings: effective settings.
-        kb_id: knowledge base in use.
-        profiles: both profiles.
-        active: number of active memories, ``None`` when the store could not be read.
-        hidden: number of superseded and archived ones, ``None`` likewise.
-        problem: why the store could not be read.
-    """
-
-    scope: Scope
-    actor: Actor
-    settings: Settings
-    kb_id: str
-    profiles: ProfileView
-    active: int | None
-    hidden: int | None
-    problem: LongTermMemoryError | None = None
+_EVERYTHING = Filters(statuses=KEPT_STATUSES)
 
 
 class ScopedMemory:
-    """Memory of one conversation. Made by :meth:`MemoryService.scoped`; holds nothing but who and where."""
+    """Memory of one conversation. Made by :meth:`MemoryService.scoped`; holds nothing but who acts where.
 
-    def __init__(self, service: MemoryService, scope: Scope, actor: Actor, settings: Settings) -> None:
+    Attributes:
+        privacy: opting out, and erasure.
+        transfer: export and import.
+    """
+
+    def __init__(
+        self, service: MemoryService, scope: Scope, actor: Actor, settings: Settings, query_id: str = ""
+    ) -> None:
         self.scope = scope
         self.actor = actor
         self.settings = settings
         self._service = service
-
-    def _decide(self, action: Action) -> None:
-        decide(action, self.actor, self.settings.command_policy)
+        self._access = Access(service, scope, actor, settings, query_id)
+        self.privacy = Privacy(self._access)
+        self.transfer = Transfer(self._access, self.select)
 
     # ------------------------------------------------------------ L1
 
     async def profiles(self) -> ProfileView:
         """Return both profiles; one that cannot be read does not hide the other."""
-        found: dict[str, Profile | None] = {"session": None, "speaker": None}
+        speaker = self.actor.speaker
         calls = {"session": self._service.profiles.session(self.scope)}
-        if self.actor.speaker.known:
-            calls["speaker"] = self._service.profiles.speaker(self.scope, self.actor.speaker)
+        if speaker.known:
+            calls["speaker"] = self._service.profiles.speaker(self.scope, speaker)
+        found: dict[str, Profile | None] = {"session": None, "speaker": None}
         problems: list[LongTermMemoryError] = []
-        for name, answer in zip(calls, await gather(*calls.values(), return_exceptions=True), strict=True):
+        # Whether the speaker opted out is asked in the same round.
+        off, *answers = await gather(self._access.opted_out(), *calls.values(), return_exceptions=True)
+        for name, answer in zip(["off", *calls], [off, *answers], strict=True):
             if isinstance(answer, LongTermMemoryError):
                 problems.append(answer)
             elif isinstance(answer, BaseException):
                 raise answer
-            else:
+            elif isinstance(answer, Profile):
                 found[name] = answer
-        return ProfileView(found["session"], found["speaker"], tuple(problems))
+        known = isinstance(off, frozenset)
+        is_off = isinstance(off, frozenset) and speaker.id in off
+        if self.actor.via == "tool" and (is_off or not known):
+            found["speaker"] = None
+        return ProfileView(found["session"], found["speaker"], tuple(problems), is_off)
 
     async def update_profile(
         self,
@@ -146,12 +111,13 @@ class ScopedMemory:
 
         Raises:
             BadArgument: a value cannot be used, or nobody is known to be speaking.
-            Forbidden: the policy refuses.
+            Forbidden: the policy refuses, or the speaker opted out.
             StorageFailed: nothing was changed.
         """
         where = target or ("session" if field == "notes" else "speaker")
-        self._decide(Action.CHANGE_SESSION_PROFILE if where == "session" else Action.CHANGE_OWN)
-        return await self._service.profiles.update(
+        self._access.decide(Action.CHANGE_SESSION_PROFILE if where == "session" else Action.CHANGE_OWN)
+        await self._access.check_wanted(self.actor.speaker.id)
+        change = await self._service.profiles.update(
             self.scope,
             self.actor.speaker,
             field=field,
@@ -162,8 +128,23 @@ class ScopedMemory:
             previous_value=previous_value,
             limits=Limits.of(self.settings),
         )
+        if change.written:
+            session = where == "session"
+            await self._access.audit(
+                "update_profile",
+                ("session_profile", self.scope.scope_key) if session else ("profile", self.actor.speaker.id),
+                {
+                    "field": field,
+                    "action": action,
+                    "outcome": change.outcome,
+                    "values": len(values),
+                    "value_len": sum(map(len, values)),
+                    "keyed": int(bool(fact_key)),
+                },
+            )
+        return change
 
-    # ------------------------------------------------------------ L2
+    # ------------------------------------------------------------ L2: storing and finding
 
     async def remember(self, draft: EpisodeDraft) -> Remembered:
         """Store a memory in the current speaker's name.
@@ -171,9 +152,22 @@ class ScopedMemory:
         Raises:
             BadArgument, Forbidden, EmbeddingFailed, StoreFailed, StorageFailed: nothing was stored for sure.
         """
-        self._decide(Action.ADD)
-        episodes = self._service.episodes(await self._service.collection())
-        return await episodes.remember(self.scope, draft)
+        self._access.decide(Action.ADD)
+        await self._access.check_wanted(draft.sender.id)
+        remembered = await (await self._access.episodes()).remember(self.scope, draft)
+        if not remembered.duplicate:
+            episode = remembered.episode
+            await self._access.audit(
+                "remember",
+                ("episode", episode.id),
+                {
+                    "content_len": len(episode.content),
+                    "tags": len(episode.tags),
+                    "importance": episode.importance,
+                    "superseded": len(remembered.superseded),
+                },
+            )
+        return remembered
 
     async def recall(
         self,
@@ -182,12 +176,12 @@ class ScopedMemory:
         fill: Fill = Fill.ALL,
         timeout: float = 25.0,  # noqa: ASYNC109 - shared out over several calls
     ) -> RecallResult:
-        """Return what answers the question, best first.
+        """Return what answers the question, best first; nothing of people who opted out.
 
         Raises:
-            EmbeddingFailed, StoreFailed: the search failed, which is not "no memories".
+            EmbeddingFailed, StoreFailed, StorageFailed: the search failed, which is not "no memories".
         """
-        self._decide(Action.READ)
+        self._access.decide(Action.READ)
         started = self._service.clock()
         collection = await self._service.collection()
         recaller = self._service.recaller(collection)
@@ -195,7 +189,14 @@ class ScopedMemory:
             # What may be shown here, so that the best of it fill the page (the policy's sees() says why).
             here = query.filters.model_copy(update={"session_name": self.scope.session_name})
             query = query.model_copy(update={"filters": here})
-        result = await recaller.recall(self.scope.user_key, query, self.settings, fill=fill, timeout=timeout)
+        result = await recaller.recall(
+            self.scope.user_key,
+            query,
+            self.settings,
+            fill=fill,
+            timeout=timeout,
+            without=None if self.actor.via == "console" else self._access.opted_out,
+        )
         # A turn has one line of its own (the listener's), so its search is a detail.
         logger.log(
             DEBUG if fill is Fill.PAGE else INFO,
@@ -208,38 +209,112 @@ class ScopedMemory:
         if self.actor.via != "command":
             return result
         shown = tuple(hit for hit in result.hits if sees(self.actor, self.scope, hit.episode))
-        return RecallResult(
-            shown, result.considered, result.below_floor, result.complete, result.skipped, result.foreign_rows
-        )
+        return replace(result, hits=shown)
 
     async def select(self, filters: Filters) -> list[Episode]:
         """Return every memory that passes the filters and may be shown to the actor, newest first.
 
         Raises:
-            Forbidden, StoreFailed: nothing, or not everything, could be read.
+            Forbidden, StoreFailed, StorageFailed: nothing, or not everything, could be read.
         """
-        self._decide(Action.READ)
-        episodes = self._service.episodes(await self._service.collection())
-        found = await episodes.select(self.scope.user_key, filters)
-        return [e for e in found if sees(self.actor, self.scope, e)]
+        self._access.decide(Action.READ)
+        off = await self._access.opted_out()
+        found = await (await self._access.episodes()).select(self.scope.user_key, filters)
+        return [e for e in found if self._access.shows(e, off)]
 
     async def page(self, filters: Filters, number: int = 1, size: int = PAGE_SIZE) -> EpisodePage:
-        """Return one page of :meth:`select`; a page beyond the last is the last one."""
-        found = await self.select(filters)
-        pages = max(1, -(-len(found) // size))
-        number = min(max(1, number), pages)
-        return EpisodePage(tuple(found[(number - 1) * size : number * size]), len(found), number, pages)
+        """Return one page of :meth:`select`. Page n goes on where this viewer's page n-1 ended, whatever was stored
+        or deleted meanwhile; a page beyond the last is the last one.
+
+        Raises:
+            Forbidden, StoreFailed, StorageFailed: as :meth:`select`.
+        """
+        viewer = (self.scope.space_id, self.scope.user_key, self.actor, filters, size)
+        return self._service.listings.page(viewer, await self.select(filters), number, size)
 
     async def show(self, episode_id: str) -> Episode:
         """Return one memory, whatever its status.
 
         Raises:
             NotFound: not in this scope.
-            Forbidden, StoreFailed: it could not be shown.
+            Forbidden, StoreFailed, StorageFailed: it could not be shown.
         """
-        episodes = self._service.episodes(await self._service.collection())
-        episode = await episodes.find(self.scope, episode_id)
+        episode = await (await self._access.episodes()).find(self.scope, episode_id)
         check_episode_shown(self.actor, self.scope, episode, self.settings.command_policy)
+        if not self._access.shows(episode, await self._access.opted_out()):
+            raise NotFound("id_unknown", id=episode_id)
+        return episode
+
+    async def related(self, episode: Episode) -> Relatives:
+        """Return the other versions of a memory that :meth:`show` returned, as far as they may be shown.
+
+        Raises:
+            StoreFailed, StorageFailed: they could not be read.
+        """
+        off = await self._access.opted_out()
+        found = await (await self._access.episodes()).related(self.scope, episode)
+        newer = found.newer if found.newer and self._access.shows(found.newer, off) else None
+        return Relatives(newer, tuple(e for e in found.older if self._access.shows(e, off)))
+
+    async def stats(self) -> Stats:
+        """Return numbers about what :meth:`select` shows.
+
+        Raises:
+            Forbidden, StoreFailed, StorageFailed: as :meth:`select`.
+        """
+        episodes, keys = await gather(self.select(_EVERYTHING), self._service.profiles.keys(self.scope))
+        return Stats.of(episodes, len(keys))
+
+    # ------------------------------------------------------------ L2: changing
+
+    async def archive(self, episode_id: str) -> Episode:
+        """Hide an active memory from recall; :meth:`restore` brings it back as it was.
+
+        Raises:
+            NotFound, Forbidden: not here, or not theirs.
+            BadArgument: it is hidden already.
+            StoreFailed, StorageFailed: what was there is still there.
+        """
+        return await self._set_status("archive", episode_id, Status.ARCHIVED)
+
+    async def restore(self, episode_id: str) -> Episode:
+        """Make an archived or superseded memory active again, importance and all.
+
+        Raises:
+            NotFound, Forbidden, BadArgument, StoreFailed, StorageFailed: as :meth:`archive`.
+        """
+        return await self._set_status("restore", episode_id, Status.ACTIVE)
+
+    async def _set_status(self, operation: str, episode_id: str, status: Status) -> Episode:
+        before = await self._changeable(episode_id)
+        changed = await (await self._access.episodes()).set_status(self.scope, episode_id, status)
+        summary = {"status_before": before.status.value, "status": changed.status.value}
+        await self._access.audit(operation, ("episode", episode_id), summary)
+        return changed
+
+    async def edit(self, episode_id: str, content: str) -> Episode:
+        """Give a memory another text; everything else stays.
+
+        Raises:
+            NotFound, Forbidden: not here, or not theirs.
+            BadArgument: the text cannot be stored.
+            EmbeddingFailed, StoreFailed, StorageFailed: what was there is still there.
+        """
+        before = await self._changeable(episode_id)
+        changed = await (await self._access.episodes()).edit(self.scope, episode_id, content)
+        lengths = {"content_len_before": len(before.content), "content_len": len(changed.content)}
+        await self._access.audit("edit", ("episode", episode_id), lengths)
+        return changed
+
+    async def _changeable(self, episode_id: str) -> Episode:
+        """Return a memory that the actor may write anew.
+
+        Raises:
+            NotFound, Forbidden, StoreFailed, StorageFailed: there is none.
+        """
+        episode = await (await self._access.episodes()).find(self.scope, episode_id)
+        check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+        await self._access.check_wanted(episode.sender_id)
         return episode
 
     async def forget(self, episode_id: str) -> Forgotten:
@@ -250,7 +325,7 @@ class ScopedMemory:
             Forbidden: it belongs to somebody else.
             StoreFailed, StorageFailed: it may still be there somewhere.
         """
-        episodes = self._service.episodes(await self._service.collection())
+        episodes = await self._access.episodes()
         try:
             episode = await episodes.find(self.scope, episode_id)
         except NotFound:
@@ -261,6 +336,7 @@ class ScopedMemory:
         # Before, so that nothing is left if we get no further; after, because a turn may have shown it meanwhile.
         await self._service.scrub(self.scope, (episode_id,))
         forgotten = await episodes.forget(self.scope, episode)
+        await self._access.audit("forget", ("episode", episode_id), {"superseded": len(forgotten.chain)})
         await self._scrub_deleted(forgotten.ids)
         return forgotten
 
@@ -284,14 +360,80 @@ class ScopedMemory:
             raise BadArgument("delete_needs_filter")
         found = await self.select(filters)
         mine = bool(found) and all(e.is_from(self.actor.speaker.id) for e in found)
-        self._decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
-        episodes = self._service.episodes(await self._service.collection())
+        self._access.decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
         await self._service.scrub(self.scope, tuple(e.id for e in found))
-        deleted = await episodes.delete_many(self.scope, found)
+        deleted = await (await self._access.episodes()).delete_many(self.scope, found)
+        if deleted:
+            named = ",".join(sorted(_narrowing(filters)))
+            await self._access.audit("delete", ("episodes", ""), {"count": len(deleted), "filters": named})
         await self._scrub_deleted(deleted)
         return deleted
 
-    # ------------------------------------------------------------ overview
+    async def delete_chosen(self, episode_ids: Sequence[str]) -> tuple[str, ...]:
+        """Delete the memories with these ids, as far as they are here; returns the ids that are gone now.
+
+        Raises:
+            Forbidden: one of them may not be changed; then none is deleted.
+            StoreFailed, StorageFailed: some may still be there.
+        """
+        episodes, found = await self._access.episodes(), []
+        for episode_id in dict.fromkeys(episode_ids):
+            try:
+                found.append(await episodes.find(self.scope, episode_id))
+            except NotFound:
+                continue
+        for episode in found:
+            check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+        await self._service.scrub(self.scope, tuple(e.id for e in found))
+        deleted = await episodes.delete_many(self.scope, found)
+        if deleted:
+            await self._access.audit("delete", ("episodes", ""), {"count": len(deleted), "filters": "ids"})
+        await self._scrub_deleted(deleted)
+        return deleted
+
+    # ------------------------------------------------------------ what happened, and how things stand
+
+    async def audit(
+        self,
+        number: int = 1,
+        size: int = PAGE_SIZE,
+        *,
+        before: int = 0,
+        operation: str = "",
+        sender_id: str = "",
+    ) -> AuditPage:
+        """Return one page of the log of changes in this conversation, newest first.
+
+        Args:
+            number: of the page, from 1; one beyond the last is the last.
+            size: entries on a page.
+            before: only entries with a lower number (:attr:`AuditPage.after` of the page before); 0 for all.
+            operation: only entries of that operation, ``""`` for all.
+            sender_id: only changes made by that sender, ``""`` for all.
+
+        Raises:
+            Forbidden, StorageFailed: it could not be read.
+        """
+        entries = [
+            e
+            for e in await self.audit_entries()
+            if (not before or e.number < before)
+            and (not operation or e.operation == operation)
+            and (not sender_id or e.sender_id == sender_id)
+        ]
+        pages = max(1, -(-len(entries) // size))
+        number = min(max(1, number), pages)
+        shown = tuple(entries[(number - 1) * size : number * size])
+        return AuditPage(shown, len(entries), number, pages, shown[-1].number if shown else 0)
+
+    async def audit_entries(self) -> list[AuditEntry]:
+        """Return the whole log of changes in this conversation, newest first.
+
+        Raises:
+            Forbidden, StorageFailed: it could not be read.
+        """
+        self._access.decide(Action.READ)
+        return await self._service.audit.entries(self.scope.scope_key)
 
     async def overview(self) -> Overview:
         """Return how memory stands here; a store that does not answer is a problem named in it, no error."""
@@ -300,7 +442,7 @@ class ScopedMemory:
         active = hidden = None
         problem = None
         try:
-            found = await self.select(Filters(statuses=KEPT_STATUSES))
+            found = await self.select(_EVERYTHING)
             active = sum(e.status is Status.ACTIVE for e in found)
             hidden = len(found) - active
         except LongTermMemoryError as exc:

@@ -12,13 +12,17 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
+from .audit import AuditLog
 from .collection import Collection
+from .confirmations import Confirmations
 from .conversation import Attachment, Conversation
 from .episodes import EpisodeStore
 from .errors import LongTermMemoryError, NotConfigured, NotInPipeline
 from .injection.injector import Injector
 from .knowledge_base import KnowledgeBaseRegistry
+from .listing import Listings
 from .logs import get_logger
+from .opt_outs import OptOuts
 from .policy import Actor, Via
 from .ports import Host
 from .profiles import ProfileStore
@@ -26,7 +30,8 @@ from .recall.recaller import Recaller
 from .scope import Scope
 from .scoped import ScopedMemory
 from .settings import Settings
-from .snapshots import SnapshotStore
+from .snapshots import SNAPSHOT_PREFIX, SnapshotStore
+from .spaces import SpaceRegistry
 from .turns import TurnWindow
 
 __all__ = ["MemoryService"]
@@ -61,6 +66,11 @@ class MemoryService:
         self.knowledge_bases = KnowledgeBaseRegistry(host)
         self.profiles = ProfileStore(host.storage)
         self.snapshots = SnapshotStore(host.storage)
+        self.audit = AuditLog(host.storage, now)
+        self.opt_outs = OptOuts(host.storage)
+        self.spaces = SpaceRegistry(host.storage)
+        self.listings = Listings(clock)
+        self.confirmations = Confirmations(clock)
         self.turns = TurnWindow(clock)
         self.injector = Injector(self)
         self._plugin_config = plugin_config
@@ -171,7 +181,7 @@ class MemoryService:
             base.id,
             settings.isolation,
         )
-        return ScopedMemory(self, scope, actor, settings)
+        return ScopedMemory(self, scope, actor, settings, conversation.query_id)
 
     async def space(self, scope: Scope, actor: Actor) -> ScopedMemory:
         """Return the memory of a space without a message (engine, console).
@@ -189,18 +199,20 @@ class MemoryService:
             StorageFailed: a snapshot may still show them.
         """
         self.turns.forget(episode_ids)
-        for key in await self._snapshot_scopes(scope):
+        for key in await self.snapshot_scopes(scope):
             await self.snapshots.forget(key, episode_ids)
 
-    async def _snapshot_scopes(self, scope: Scope) -> list[str]:
+    async def snapshot_scopes(self, scope: Scope) -> list[str]:
+        """Return the scope keys (hashed ones as they are) whose snapshots may show memories of a space.
+
+        Raises:
+            StorageFailed: storage did not answer.
+        """
         if not scope.shared:
             return [scope.scope_key]
         # Shared memories may have been injected in any conversation of the bot.
-        names = [
-            k.removeprefix("ltm/snapshot/")
-            for k in await self.host.storage.keys()
-            if k.startswith("ltm/snapshot/")
-        ]
+        keys = await self.host.storage.keys()
+        names = [k.removeprefix(SNAPSHOT_PREFIX) for k in keys if k.startswith(SNAPSHOT_PREFIX)]
         bot = scope.scope_key.split(":", 1)[0]
         return [n for n in names if n.startswith((f"{bot}:", "~"))]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Iterable
 from time import monotonic
 from weakref import WeakValueDictionary
@@ -14,16 +13,16 @@ from .errors import StorageFailed
 from .models import Snapshot
 from .ports import KeyValueStorage
 from .recent import RecentIds
+from .storage_keys import short_part
 
-__all__ = ["SnapshotStore", "snapshot_key"]
+__all__ = ["SNAPSHOT_PREFIX", "SnapshotStore", "snapshot_key"]
+
+SNAPSHOT_PREFIX = "ltm/snapshot/"
 
 
 def snapshot_key(scope_key: str) -> str:
-    """Return the storage key of a conversation's snapshot; long keys are hashed (``~`` never stands in a
-    scope key).
-    """
-    name = scope_key if len(scope_key) <= 180 else "~" + hashlib.sha256(scope_key.encode()).hexdigest()
-    return f"ltm/snapshot/{name}"
+    """Return the storage key of a conversation's snapshot."""
+    return f"{SNAPSHOT_PREFIX}{short_part(scope_key)}"
 
 
 class SnapshotStore:
@@ -77,18 +76,61 @@ class SnapshotStore:
             except StorageFailed as exc:
                 if exc.reason != "profile_unreadable":
                     raise
-                await self._storage.delete(snapshot_key(scope_key))
+                await self._delete(scope_key)
                 return
             if known is not None and gone & {e.id for e in known.episodes}:
                 await self._keep(_without(known, gone))
 
+    async def forget_speaker(self, scope_key: str, sender_id: str) -> bool:
+        """Delete a conversation's snapshot if it is of that speaker's turn, or cannot be read.
+
+        Returns:
+            Whether there was such a snapshot.
+
+        Raises:
+            StorageFailed: it may still be there.
+        """
+        # A turn of theirs that is going on may publish its snapshot only now.
+        self._forgotten.add([_turn_of(scope_key, sender_id)])
+        async with self._lock(scope_key):
+            try:
+                known = await self.get(scope_key)
+                theirs = known is not None and known.sender_id == sender_id
+            except StorageFailed as exc:
+                if exc.reason != "profile_unreadable":
+                    raise
+                theirs = True
+            if theirs:
+                await self._delete(scope_key)
+            return theirs
+
+    async def delete(self, scope_key: str) -> None:
+        """Delete a conversation's snapshot; none is fine.
+
+        Raises:
+            StorageFailed: it may still be there.
+        """
+        async with self._lock(scope_key):
+            await self._delete(scope_key)
+
+    async def _delete(self, scope_key: str) -> None:
+        await self._storage.delete(snapshot_key(scope_key))
+        if await self._storage.get(snapshot_key(scope_key)) is not None:
+            raise StorageFailed("delete_unverified", count=1)
+
     async def _keep(self, snapshot: Snapshot) -> None:
+        if _turn_of(snapshot.scope_key, snapshot.sender_id) in self._forgotten:
+            return
         gone = {e.id for e in snapshot.episodes if e.id in self._forgotten}
         data = _without(snapshot, gone).model_dump_json().encode()
         await self._storage.set(snapshot_key(snapshot.scope_key), data)
 
     def _lock(self, scope_key: str) -> asyncio.Lock:
         return self._locks.setdefault(scope_key, asyncio.Lock())
+
+
+def _turn_of(scope_key: str, sender_id: str) -> str:
+    return f"{scope_key}/{sender_id}"
 
 
 def _without(snapshot: Snapshot, gone: set[str]) -> Snapshot:

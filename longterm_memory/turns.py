@@ -119,6 +119,14 @@ class TurnWindow:
         # A full reserve may not be all there is.
         return None if k > len(note.waiting) >= RESERVE else note.waiting[:k]
 
+    def end(self, scope: Scope, speaker: Speaker | None = None) -> None:
+        """Drop what is noted of a speaker's turn, or of all turns of a space."""
+        if speaker is not None:
+            self._notes.pop(self._key(scope, speaker), None)
+            return
+        for key in [k for k in self._notes if k[0] == scope.space_id]:
+            del self._notes[key]
+
     def forget(self, episode_ids: Iterable[str]) -> None:
         """Make sure that a forgotten memory waits nowhere."""
         gone = set(episode_ids)

@@ -186,6 +186,8 @@ class Injector:
         )
         blocks = (profile_text, text) if in_system and shown else (profile_text,)
         notes = [f"profile:{p.reason}" for p in profiles.problems]
+        if profiles.off:
+            notes.append("speaker_off")
         if attachment is Attachment.UNKNOWN:
             notes.append("knowledge_bases_hidden")
             if not self._warned:
@@ -196,10 +198,11 @@ class Injector:
             query_id=conversation.query_id,
             scope_key=scope.scope_key,
             user_key=scope.user_key,
-            sender_id=conversation.speaker.id,
-            sender_name=conversation.speaker.name,
+            # Of people who opted out nothing is kept, not even that they were here.
+            sender_id="" if profiles.off else conversation.speaker.id,
+            sender_name="" if profiles.off else conversation.speaker.name,
             injected=True,
-            blocks=blocks,
+            blocks=() if profiles.off else blocks,
             prompt_chars=sum(map(len, blocks)),
             profiles=tuple(
                 name
@@ -318,7 +321,9 @@ def _context(speaker: Speaker, profiles: ProfileView, hits: tuple[Hit, ...]) -> 
     return {
         "speaker": {"id": speaker.id, "name": speaker.name},
         "session_profile": (profiles.session or empty).public(),
-        "speaker_profile": (profiles.speaker or empty).public() if speaker.known else None,
+        "speaker_profile": (profiles.speaker or empty).public()
+        if speaker.known and not profiles.off
+        else None,
         "episodes": [
             {
                 "content": hit.episode.content,

@@ -126,7 +126,8 @@ def rank(
     age = np.maximum(now - index.times(slots), 0.0) / _SECONDS_A_DAY
     recency = WEIGHTS.recency * 0.5 ** (age / settings.recency_half_life_days)
     importance = WEIGHTS.importance * (index.importances(slots) - 2.0)
-    relevant = relevance >= settings.relevance_floor if query.floor else np.ones(len(slots), dtype=bool)
+    relevant = relevance >= settings.relevance_floor
+    wanted = relevant if query.floor else np.ones(len(slots), dtype=bool)
     columns = {"vector": vector, "cosine": cosine, "lexical": lexical}
     parts = {"recency": recency, "importance": importance, "exact": exact}
 
@@ -139,10 +140,10 @@ def rank(
             **{name: float(column[at]) for name, column in columns.items()},
             boosts={name: value for name, value in boosts.items() if value},
         )
-        return Hit(episode, score)
+        return Hit(episode, score, bool(relevant[at]))
 
-    hits = _best(hit, relevance + recency + importance, np.flatnonzero(relevant), query.k)
-    return Ranked(hits, int((~relevant).sum()))
+    hits = _best(hit, relevance + recency + importance, np.flatnonzero(wanted), query.k)
+    return Ranked(hits, int((~wanted).sum()))
 
 
 def _best(hit: Callable[[int], Hit], certain: np.ndarray, places: Slots, k: int) -> tuple[Hit, ...]:

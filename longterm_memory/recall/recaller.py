@@ -8,7 +8,7 @@ beside the embedding call, so a busy conversation warms up by itself, and comman
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from contextvars import Context
 from enum import Enum
@@ -83,6 +83,7 @@ class Recaller:
         fill: Fill = Fill.ALL,
         timeout: float = 25.0,  # noqa: ASYNC109 - shared out over several calls
         vector: Vector | None = None,
+        without: Callable[[], Awaitable[frozenset[str]]] | None = None,
     ) -> RecallResult:
         """Return the memories of a scope that answer the question.
 
@@ -93,9 +94,11 @@ class Recaller:
             fill: how much of a cold index may be loaded now.
             timeout: seconds for the whole call.
             vector: unit vector of the question when the caller has it already.
+            without: tells, beside the embedding call, whose memories must not come back.
 
         Raises:
             EmbeddingFailed, StoreFailed: the search failed; that is not "no memories".
+            StorageFailed: ``without`` could not tell.
         """
         if is_blank(query.text):
             return RecallResult(skipped="blank")
@@ -104,16 +107,23 @@ class Recaller:
             await self._collection.prepare(timeout=timeout)
         index = self._collection.indexes.of(user_key)
         filling = self._start_filling(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
-        if vector is None:
-            # The index is read beside this call, so a slow store cannot use up its time.
-            left = max(0.05, deadline - self._clock())
-            vector = (await self._collection.embeddings.embed([query.text], timeout=left))[0]
+        # The index is read beside these calls, so a slow store cannot use up their time.
+        asked, hidden = await asyncio.gather(
+            self._asked(query, vector, max(0.05, deadline - self._clock())),
+            _nobody() if without is None else without(),
+        )
+        query = query.model_copy(update={"exclude_senders": query.exclude_senders | hidden})
         if fill is Fill.ALL:
             try:
                 await asyncio.wait({filling}, timeout=max(0.0, deadline - self._clock()))
             finally:
                 filling.cancel()
-        return await self._search(user_key, query, settings, index, vector, fill)
+        return await self._search(user_key, query, settings, index, asked, fill)
+
+    async def _asked(self, query: RecallQuery, vector: Vector | None, seconds: float) -> Vector:
+        if vector is not None:
+            return vector
+        return (await self._collection.embeddings.embed([query.text], timeout=seconds))[0]
 
     async def loaded(
         self,
@@ -159,7 +169,8 @@ class Recaller:
     ) -> RecallResult:
         filters = query.filters
         visibilities = sorted({visibility_of(status) for status in filters.statuses}, reverse=True)
-        wanted = max(CANDIDATES, 4 * query.k) * (_NARROWED if filters.narrows else 1)
+        narrowed = filters.narrows or query.exclude_senders
+        wanted = max(CANDIDATES, 4 * query.k) * (_NARROWED if narrowed else 1)
         records = self._collection.records
         answer = await records.search(user_key, vector, wanted, visibilities, index.rows)
         if answer.foreign and not answer.records:
@@ -228,6 +239,7 @@ class Recaller:
         record = index.at(slot)
         return (
             record.episode.id not in query.exclude
+            and record.episode.sender_id not in query.exclude_senders
             and not index.superseded(record)
             and query.filters.keeps(record.episode)
         )
@@ -279,6 +291,10 @@ class Recaller:
                     if (late or fill is Fill.PAGE) and cursor.place != start:
                         # At least one whole page, so that the next one gets further.
                         return
+
+
+async def _nobody() -> frozenset[str]:
+    return frozenset()
 
 
 async def _read_words(index: ScopeIndex) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 from longterm_memory.chat.commands import run_command
 from longterm_memory.chat.tools import call_tool
+from longterm_memory.conversation import Conversation
 from longterm_memory.injection.injector import Injection
 from longterm_memory.langbot.host import LangBotHost
+from longterm_memory.policy import Via
+from longterm_memory.scoped import ScopedMemory
 from longterm_memory.service import MemoryService
 from playground.turn import LocalTurn
 from tests.support.strict_host import StrictHost
@@ -65,6 +68,11 @@ class Bot:
         names = {"9001": "Mina", "9002": "Tao"}
         more.setdefault("kb", [KB])
         return LocalTurn(self.api, text, session=session, sender=sender, name=names.get(sender, ""), **more)
+
+    async def memory(self, *where: str, via: Via = "command", privilege: int = 1) -> ScopedMemory:
+        """The scoped memory behind the fronts."""
+        conversation = await Conversation.of_turn(self.turn("", *where))
+        return await self.service.scoped(conversation, via=via, privilege=privilege)
 
     async def hear(self, text: str, *where: str, **more: Any) -> Injection:
         return await self.service.injector.prepare(self.turn(text, *where, **more))

@@ -92,7 +92,7 @@ async def test_remembering_is_cheap(memory: Core) -> None:
     restarted = await memory.restarted()
     with memory.api.calls.recording() as cold:
         await restarted.say("dogs are fine")
-    assert cold.total <= 5
+    assert cold.total <= 6  # the scope is looked up once per process
 
 
 @pytest.mark.parametrize("size", [10, 1_500])
@@ -100,6 +100,7 @@ async def test_remembering_costs_the_same_whatever_the_size(memory: Core, size: 
     await memory.plant([record(f"note {i}", numbered_id(i)) for i in range(size)])
     for _ in range(5):
         await memory.recaller.warm(KEY, seconds=60)
+    await memory.say("the scope is known")
     with memory.api.calls.recording() as log:
         await memory.say("dogs are fine")
     assert log.total == 4
@@ -107,7 +108,7 @@ async def test_remembering_costs_the_same_whatever_the_size(memory: Core, size: 
 
 async def test_the_very_first_memory_prepares_the_collection_once(memory: Core) -> None:
     await asyncio.gather(*(memory.say(f"note {i}", Speaker(str(i))) for i in range(10)))
-    assert memory.api.calls.counts["set_plugin_storage"] == 2  # registered, calibrated
+    assert memory.api.calls.counts["set_plugin_storage"] == 3  # registered, calibrated, scope noted
     assert memory.row_count == 10
     assert len(memory.api.rows[BASE]) == 11  # one sentinel
 

@@ -207,11 +207,16 @@ async def test_a_damaged_profile_is_named_and_left_alone(bot: Bot) -> None:
 
 
 async def test_storage_down_still_lets_the_turn_go_on(bot: Bot) -> None:
+    bot.api.faults.fail |= {"get_plugin_storage", "set_plugin_storage"}
+    assert "Friday" in await bot.prompt("when is the dentist?")
     bot.restart()
+    bot.api.faults.fail.clear()
     await bot.service.knowledge_bases.get()
     bot.api.faults.fail |= {"get_plugin_storage", "set_plugin_storage"}
-    prompt = await bot.prompt("when is the dentist?")
-    assert "Friday" in prompt
+    # Nobody can tell any more who opted out: nothing of anybody is recalled, and the turn goes on.
+    injection = await bot.hear("when is the dentist?")
+    assert injection.snapshot is not None and injection.snapshot.recall == "failed:storage_down"
+    assert "Friday" not in "\n".join(injection.blocks)
 
 
 async def test_the_profile_block_is_byte_equal_between_turns(bot: Bot) -> None:

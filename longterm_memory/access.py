@@ -1,0 +1,122 @@
+"""Who acts where: what every verb of the scoped memory needs before and after it does its work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .errors import Forbidden
+from .models import AuditEntry, Episode
+from .policy import Action, Actor, allows, decide, sees
+from .scope import Scope, Speaker
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from .episodes import EpisodeStore
+    from .service import MemoryService
+
+__all__ = ["Access"]
+
+_NAME_MAX = 40
+"""Longest name in the audit, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Somebody in a conversation, and the memory they reach.
+
+    Attributes:
+        service: the installation's memory.
+        scope: the conversation.
+        actor: who asks, and through what.
+        settings: effective settings.
+        query_id: the host's id of the message, ``""`` without one.
+    """
+
+    service: MemoryService
+    scope: Scope
+    actor: Actor
+    settings: Settings
+    query_id: str = ""
+
+    def decide(self, action: Action) -> None:
+        """Let the action pass.
+
+        Raises:
+            Forbidden: the policy refuses (:func:`.policy.decide`).
+        """
+        decide(action, self.actor, self.settings.command_policy)
+
+    def may(self, action: Action) -> bool:
+        """Whether :meth:`decide` lets the action pass."""
+        return allows(action, self.actor, self.settings.command_policy)
+
+    async def episodes(self) -> EpisodeStore:
+        """Return the episodes of the knowledge base in use.
+
+        Raises:
+            NotConfigured, StorageFailed: there is none.
+        """
+        return self.service.episodes(await self.service.collection())
+
+    async def opted_out(self) -> frozenset[str]:
+        """Return the sender ids that memory is switched off for here.
+
+        Raises:
+            StorageFailed: it cannot be told; nothing personal may be used then.
+        """
+        return await self.service.opt_outs.of(self.scope)
+
+    async def check_wanted(self, sender_id: str) -> None:
+        """Refuse to write anything in the name of somebody who opted out.
+
+        Raises:
+            Forbidden: ``speaker_off`` or ``other_off``.
+            StorageFailed: it cannot be told.
+        """
+        if sender_id in await self.opted_out():
+            raise Forbidden("speaker_off" if sender_id == self.actor.speaker.id else "other_off")
+
+    def shows(self, episode: Episode, off: frozenset[str]) -> bool:
+        """Whether a listing may hold a memory: what is kept of people who opted out is for them and for admins.
+
+        Args:
+            episode: a memory of this scope.
+            off: from :meth:`opted_out`.
+        """
+        own = episode.is_from(self.actor.speaker.id)
+        allowed = own or self.actor.via == "console" or (self.actor.admin and self.actor.via == "command")
+        return sees(self.actor, self.scope, episode) and (allowed or episode.sender_id not in off)
+
+    async def audit(
+        self,
+        operation: str,
+        target: tuple[str, str],
+        summary: Mapping[str, int | str] | None = None,
+        *,
+        sender: Speaker | None = None,
+    ) -> None:
+        """Write one audit entry.
+
+        Args:
+            operation: what was done.
+            target: type and id of what it was done to.
+            summary: field names, counts and lengths; never content.
+            sender: who did it, when that is not to be the actor.
+        """
+        who = self.actor.speaker if sender is None else sender
+        await self.service.audit.append(
+            AuditEntry(
+                operation=operation,
+                via=self.actor.via,
+                scope_key=self.scope.scope_key,
+                user_key=self.scope.user_key,
+                sender_id=who.id,
+                sender_name=who.name[:_NAME_MAX],
+                target_type=target[0],
+                target_id=target[1],
+                query_id=self.query_id,
+                summary=dict(summary or {}),
+            )
+        )

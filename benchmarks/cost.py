@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from longterm_memory.episodes import EpisodeDraft
+from longterm_memory.importer import EpisodeImporter
 from longterm_memory.models import Filters, RecallQuery
 from longterm_memory.ports import VectorRecord
 from longterm_memory.recall.recaller import CANDIDATES, PAGE_ROWS, Fill
@@ -92,10 +93,10 @@ async def _import(world: World, size: int) -> dict[str, Any]:
     """The import path against embedding and upserting the same number of rows raw, into another collection."""
     texts = sentences(size)
     collection = await world.service.collection()
-    episodes = world.service.episodes(collection)
+    importer = EpisodeImporter(collection, world.service.recaller(collection))
     await collection.prepare()
     drafts = [EpisodeDraft(text, source="import", sender=_MINA) for text in texts]
-    ours = await _timed(lambda: episodes.add_many(_SCOPE, drafts))
+    ours = await _timed(lambda: importer.add_many(_SCOPE, drafts))
     index = await world.service.recaller(collection).loaded(_SCOPE.user_key)
     rows = [encode(record) for record in index.living()]
     raw = await _timed(lambda: _raw_import(world, rows))

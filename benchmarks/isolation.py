@@ -8,6 +8,7 @@ from typing import Any
 
 from longterm_memory.episodes import EpisodeDraft
 from longterm_memory.errors import NotFound
+from longterm_memory.importer import EpisodeImporter
 from longterm_memory.models import Filters, RecallQuery, Status
 from longterm_memory.recall.recaller import Fill
 from longterm_memory.records.vectors import unit
@@ -62,10 +63,11 @@ async def probe(world: World, recalls: int) -> dict[str, Any]:
     pick = random.Random(7)
     collection = await world.service.collection()
     episodes, recaller = world.service.episodes(collection), world.service.recaller(collection)
+    importer = EpisodeImporter(collection, recaller)
     ids: dict[str, str] = {}
     for scope in {scope.user_key: scope for scope in SCOPES}.values():
         drafts = [EpisodeDraft(text, sender=who) for text in _TEXTS for who in _SPEAKERS]
-        stored, _ = await episodes.add_many(scope, drafts)
+        stored, _ = await importer.add_many(scope, drafts)
         ids |= {e.id: scope.user_key for e in stored}
     questions = [*_TEXTS, "who knows the code?", "cilantro 香菜", "PROJ-124"]
     vectors = {

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .errors import BadArgument
-from .models import CONTENT_MAX, IMPORTANCE_DEFAULT, Episode
+from .models import CONTENT_MAX, IMPORTANCE_DEFAULT
 from .scope import Speaker
-from .text.fold import same_text, well_formed
-from .text.secrets import find_secret
+from .text.fold import well_formed
+from .text.secrets import find_labelled, find_secret
 
-__all__ = ["TAGS_CHARS_MAX", "TAGS_MAX", "EpisodeDraft", "KnownEpisodes", "checked_content"]
+__all__ = ["TAGS_CHARS_MAX", "TAGS_MAX", "EpisodeDraft", "checked_content", "not_labelled_secret"]
 
 TAGS_MAX = 50
 """Most tags of one memory."""
@@ -39,6 +39,17 @@ def checked_content(content: str) -> str:
     return text
 
 
+def not_labelled_secret(tags: Iterable[str], content: str) -> None:
+    """Let content pass unless its tags say that it is a secret: "hunter2x" tagged "wifi password".
+
+    Raises:
+        BadArgument: ``content_secret``.
+    """
+    kind = find_labelled(tags, content)
+    if kind:
+        raise BadArgument("content_secret", kind=kind)
+
+
 @dataclass(frozen=True, slots=True)
 class EpisodeDraft:
     """What somebody wants remembered.
@@ -56,7 +67,7 @@ class EpisodeDraft:
 
     Raises:
         BadArgument: ``parameter`` when there are too many or too long tags, or an id is too long;
-            ``content_secret`` when tags, source, foreign id or name hold a secret.
+            ``content_secret`` when tags, source, foreign id or name hold a secret, or tags and content together.
     """
 
     content: str
@@ -86,38 +97,10 @@ class EpisodeDraft:
             kind = find_secret(value)
             if kind:
                 raise BadArgument("content_secret", kind=kind)
+        not_labelled_secret(tags, self.content)
         object.__setattr__(self, "tags", tags)
         object.__setattr__(self, "source", well_formed(self.source)[:_NAME_MAX])
         object.__setattr__(self, "imported_id", well_formed(self.imported_id))
         object.__setattr__(self, "document_id", well_formed(self.document_id))
         sender = Speaker(well_formed(self.sender.id), well_formed(self.sender.name)[:_NAME_MAX])
         object.__setattr__(self, "sender", sender)
-
-
-class KnownEpisodes:
-    """What a scope already holds, so that an import adds nothing twice."""
-
-    def __init__(self, episodes: Iterable[Episode]) -> None:
-        self._ids: set[str] = set()
-        self._imported: set[str] = set()
-        self._said: set[tuple[str, str]] = set()
-        for e in episodes:
-            self._ids.add(e.id)
-            self._said.add((same_text(e.content), e.sender_id))
-            if e.imported_episode_id:
-                self._imported.add(e.imported_episode_id)
-
-    def add(self, draft: EpisodeDraft) -> bool:
-        """Note a draft; ``False`` when it is there already."""
-        said = (same_text(draft.content), draft.sender.id)
-        known = (
-            said in self._said
-            or (bool(draft.id) and draft.id in self._ids)
-            or (bool(draft.imported_id) and draft.imported_id in self._imported)
-        )
-        self._said.add(said)
-        if draft.id:
-            self._ids.add(draft.id)
-        if draft.imported_id:
-            self._imported.add(draft.imported_id)
-        return not known

@@ -7,14 +7,14 @@ whatever may have happened half drops the scope's index, so that it is read agai
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from .collection import Collection
-from .drafts import EpisodeDraft, KnownEpisodes, checked_content
-from .errors import BadArgument, EmbeddingFailed, NotFound, StoreFailed
+from .drafts import EpisodeDraft, checked_content, not_labelled_secret
+from .errors import BadArgument, NotFound, StoreFailed
 from .ids import is_id, new_id
 from .listing import newest_first
 from .logs import get_logger
@@ -33,23 +33,12 @@ __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Relatives", "Remembered
 
 logger = get_logger(__name__)
 
-_WRITE_ROWS = 499
-"""Rows of one import batch: embedded (five calls of 100 texts with the canary), written and read back
-together.
-"""
-_WRITE_SECONDS = 300.0
-"""Seconds to wait for the embeddings of a batch: the host itself gives up on 100 texts after 60."""
-_RETRY_SECONDS = 1.0
-"""Pause before a batch whose embedding failed is tried once more."""
 _WARM_SECONDS = 2.0
 """Seconds that remembering waits for a page of a cold index."""
 _MANY_NEAR = 500
 """Nearest memories looked at when even the 50th says nearly the same."""
 _NEARLY_SAME = 0.9
 """Closeness (:meth:`Calibration.closeness`) from which that is so."""
-
-_Batch = Sequence[tuple[Scope, EpisodeDraft]]
-"""Drafts, each with the conversation it was said in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,87 +211,6 @@ class EpisodeStore:
             self._collection.indexes.drop(user_key)
             raise
 
-    # ------------------------------------------------------------ importing
-
-    async def add_many(
-        self, scope: Scope, drafts: Sequence[EpisodeDraft], said_in: Sequence[Scope] = ()
-    ) -> tuple[list[Episode], int]:
-        """Store drafts that are not there yet, in batches; can be repeated after a failure.
-
-        Args:
-            scope: where they go.
-            drafts: checked drafts (:func:`checked_content`).
-            said_in: per draft, the conversation it was said in, when that is not ``scope`` (same user key).
-
-        Returns:
-            The episodes that were stored, and how many drafts were there already (or twice among the drafts).
-
-        Raises:
-            EmbeddingFailed, StoreFailed, StorageFailed: the batches before the failure are stored.
-        """
-        await self._collection.prepare()
-        index = await self._recaller.loaded(scope.user_key, timeout=600.0)
-        seen = KnownEpisodes(
-            [r.episode for r in index.living()] + [r.episode for r in await self.hidden(scope.user_key)]
-        )
-        del index  # Another may be in use by the time a batch is written.
-        places = said_in or [scope] * len(drafts)
-        fresh = [(place, draft) for place, draft in zip(places, drafts, strict=True) if seen.add(draft)]
-        batches = [fresh[start : start + _WRITE_ROWS] for start in range(0, len(fresh), _WRITE_ROWS)]
-        stored: list[Episode] = []
-        async with aclosing(self._embedded(batches)) as embedded:
-            async for batch, vectors in embedded:
-                async with self._collection.lock(scope.user_key):
-                    stored += await self._add(scope.user_key, batch, vectors)
-                logger.info("import batch written: rows=%d of=%d", len(stored), len(fresh))
-        return stored, len(drafts) - len(stored)
-
-    async def _embedded(self, batches: Sequence[_Batch]) -> AsyncGenerator[tuple[_Batch, list[Vector]], None]:
-        """Yield batches with their vectors; the next one is being embedded while one is written."""
-        ahead: asyncio.Task[list[Vector]] | None = None
-        try:
-            for number, batch in enumerate(batches):
-                vectors = await (ahead or self._embed(batch))
-                ahead = None
-                if number + 1 < len(batches):
-                    ahead = asyncio.ensure_future(self._embed(batches[number + 1]))
-                yield batch, vectors
-        finally:
-            if ahead is not None:
-                ahead.cancel()
-                ahead.add_done_callback(lambda task: task.cancelled() or task.exception())
-
-    async def _embed(self, batch: _Batch) -> list[Vector]:
-        embeddings, texts = self._collection.embeddings, [draft.content for _, draft in batch]
-        try:
-            return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
-        except EmbeddingFailed as exc:
-            if exc.reason != "embedding_down":
-                raise
-        # A rate limit, say. A second failure opens the breaker, which ends the import.
-        await asyncio.sleep(_RETRY_SECONDS)
-        return await embeddings.embed(texts, timeout=_WRITE_SECONDS, stored=True)
-
-    async def _add(self, user_key: str, batch: _Batch, vectors: Sequence[Vector]) -> list[Episode]:
-        index = self._collection.indexes.of(user_key)
-        claimed = index.claimed_versions()
-        records = []
-        for (place, draft), vector in zip(batch, vectors, strict=True):
-            # What was remembered since the import began.
-            if index.has(draft.id) or any(
-                r.episode.sender_id == draft.sender.id for r in index.saying(draft.content)
-            ):
-                continue
-            record = self._record(place, draft, draft.content, vector, index)
-            # A memory that was corrected, forgotten and comes back: not the version that is replaced.
-            records.append(record.at_version(claimed.get(record.episode.id, 0) + 1))
-        if records:
-            with self._half_done_drops_index(user_key):
-                await self._collection.write(records)
-        for record in records:
-            index.changed(record)
-        return [r.episode for r in records]
-
     # ------------------------------------------------------------ reading
 
     async def find(self, scope: Scope, episode_id: str) -> Episode:
@@ -395,6 +303,7 @@ class EpisodeStore:
             record = await self._record_of(scope, episode_id)
             if record.episode.content == text:
                 raise BadArgument("edit_same", id=episode_id)
+            not_labelled_secret(record.episode.tags, text)
             index = self._collection.indexes.of(scope.user_key)
             await self._read_near(scope.user_key, vectors[0], index)
             for other in index.saying(text):

@@ -99,7 +99,7 @@ class Transfer:
             dry_run=dry_run,
             progress=progress,
         )
-        if report.accepted or report.profiles:
+        if not dry_run and (report.accepted or report.profiles):
             counts = {
                 "accepted": report.accepted,
                 "skipped": report.skipped,

@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..errors import BadArgument, LongTermMemoryError, StorageFailed
-from ..logs import get_logger
-from ..models import KEPT_STATUSES, Filters
+from ..errors import LongTermMemoryError, StorageFailed
+from ..models import KEPT_STATUSES, Filters, Profile
 from ..scope import Scope
-from .reading import Rejected, Row, read_file, read_row
+from .importing import ImportReport, import_file
+from .profile_import import ProfileOutcome
 
 if TYPE_CHECKING:
     from ..service import MemoryService
 
 __all__ = ["UploadReport", "delete_upload", "upload"]
 
-logger = get_logger(__name__)
+UploadReport = ImportReport
+"""What became of an upload."""
 
 
-@dataclass(frozen=True, slots=True)
-class UploadReport:
-    """What became of an upload.
+@dataclass(slots=True)
+class _Note:
+    """What an upload may have written.
 
     Attributes:
-        accepted: rows stored.
-        skipped: rows that were there already.
-        rejected: rows not taken, with line and reason.
-        error: why the upload stopped or was not readable at all; ``None`` when it went through.
+        user_keys: where its memories went.
+        profiles: storage keys of the profiles that it made, and what it made of them (a hash).
     """
 
-    accepted: int = 0
-    skipped: int = 0
-    rejected: tuple[Rejected, ...] = ()
-    error: LongTermMemoryError | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the file was taken in (single rows may have been rejected)."""
-        return self.error is None and (self.accepted > 0 or self.skipped > 0)
+    user_keys: list[str] = field(default_factory=list)
+    profiles: dict[str, str] = field(default_factory=dict)
 
 
 def _key(document_id: str) -> str:
@@ -48,88 +41,77 @@ def _key(document_id: str) -> str:
 
 
 async def upload(service: MemoryService, data: bytes, document_id: str) -> UploadReport:
-    """Take in a file of episodes; can be repeated without duplicates. Never raises one of our errors.
+    """Take in a file; can be repeated without duplicates. Never raises one of our errors.
 
     Args:
         service: the installation's memory.
         data: the file.
         document_id: the host's id of the upload.
     """
-    accepted = skipped = 0
-    rejected: tuple[Rejected, ...] = ()
+
+    async def announce(user_keys: Sequence[str], profiles: Sequence[ProfileOutcome]) -> None:
+        # Noted before anything is written, so that an upload that dies half-way can still be taken out.
+        note = await _note(service, document_id) or _Note()
+        note.user_keys = list(dict.fromkeys([*note.user_keys, *user_keys]))
+        note.profiles |= {p.key: _print(p.profile) for p in profiles if p.created and not p.error}
+        text = json.dumps({"user_keys": note.user_keys, "profiles": note.profiles})
+        await service.host.storage.set(_key(document_id), text.encode())
+
     try:
         settings = await service.settings()
-        judged = [
-            read_row(line, raw, isolation=settings.isolation, document_id=document_id)
-            for line, raw in read_file(data)
-        ]
-        rejected = tuple(row for row in judged if isinstance(row, Rejected))
-        for row in rejected[:50]:
-            logger.warning(
-                "import row rejected: document_id=%s line=%d reason=%s",
-                document_id,
-                row.line,
-                row.reason.reason,
-            )
-        scopes = _by_scope([row for row in judged if isinstance(row, Row)])
-        if not scopes:
-            raise BadArgument("file_without_rows", rejected=len(rejected))
-        # Noted before anything is written, so that an upload that dies half-way can still be taken out.
-        keys = dict.fromkeys([*await _user_keys(service, document_id), *scopes])
-        await service.host.storage.set(_key(document_id), json.dumps({"user_keys": list(keys)}).encode())
-        episodes = service.episodes(await service.collection())
-        for rows in scopes.values():
-            stored, known = await episodes.add_many(
-                rows[0].scope, [row.draft for row in rows], [r.scope for r in rows]
-            )
-            accepted, skipped = accepted + len(stored), skipped + known
     except LongTermMemoryError as exc:
-        logger.warning(
-            "import stopped: document_id=%s accepted=%d reason=%s", document_id, accepted, exc.reason
-        )
-        return UploadReport(accepted, skipped, rejected, exc)
-    reasons = Counter(row.reason.reason for row in rejected)
-    logger.info(
-        "import finished: document_id=%s accepted=%d skipped=%d rejected=%s",
-        document_id,
-        accepted,
-        skipped,
-        dict(reasons),
+        return UploadReport(error=exc)
+    return await import_file(
+        service,
+        data,
+        into=None,
+        isolation=settings.isolation,
+        document_id=document_id,
+        announce=announce,
     )
-    return UploadReport(accepted, skipped, rejected)
-
-
-def _by_scope(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.scope.user_key, []).append(row)
-    return found
 
 
 async def delete_upload(service: MemoryService, document_id: str) -> bool:
     """Delete exactly what an upload brought in; true when a read-back shows it gone, or it was gone already.
 
+    A profile that the upload made goes as long as nobody has changed it since; what it added to a profile that was
+    there before stays.
+
     Raises:
         NotConfigured, StoreFailed, StorageFailed: something may still be there.
     """
-    keys = await _user_keys(service, document_id)
-    if not keys:
+    note = await _note(service, document_id)
+    if note is None:
         return True
     episodes = service.episodes(await service.collection())
-    for key in keys:
+    for key in note.user_keys:
         scope = Scope.of_user_key(key)
         found = await episodes.select(key, Filters(statuses=KEPT_STATUSES))
         brought = [e for e in found if e.document_id == document_id]
         await service.scrub(scope, tuple(e.id for e in brought))
         await episodes.delete_many(scope, brought)
+    for key, made in note.profiles.items():
+        there = await service.profiles.read(key)
+        if there is not None and _print(there.profile) == made:
+            await service.profiles.delete(there.scope, there.speaker)
     await service.host.storage.delete(_key(document_id))
     return True
 
 
-async def _user_keys(service: MemoryService, document_id: str) -> list[str]:
-    """Return the scopes that an upload has written to; ``[]`` for an upload that nothing is known of."""
+def _print(profile: Profile) -> str:
+    return hashlib.sha256(profile.model_dump_json().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+async def _note(service: MemoryService, document_id: str) -> _Note | None:
+    """Return what an upload may have written; ``None`` for one that nothing is known of."""
     raw = await service.host.storage.get(_key(document_id))
+    if raw is None:
+        return None
     try:
-        return [] if raw is None else [str(key) for key in json.loads(raw)["user_keys"]]
-    except (ValueError, KeyError, TypeError) as exc:
+        data: Mapping[str, object] = json.loads(raw)
+        keys, profiles = data["user_keys"], data.get("profiles", {})
+        if not isinstance(keys, list) or not isinstance(profiles, dict):
+            raise TypeError("not a note")
+        return _Note([str(key) for key in keys], {str(k): str(v) for k, v in profiles.items()})
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise StorageFailed("profile_unreadable", key=_key(document_id)) from exc

@@ -9,6 +9,7 @@ import pytest
 from longterm_memory.collection import Collection
 from longterm_memory.episodes import EpisodeDraft, EpisodeStore
 from longterm_memory.errors import NotFound
+from longterm_memory.importer import EpisodeImporter
 from longterm_memory.knowledge_base import KnowledgeBaseRegistry
 from longterm_memory.models import Filters, RecallQuery, Status
 from longterm_memory.recall.recaller import Fill, Recaller
@@ -31,6 +32,7 @@ class Memory:
         self.collection = collection
         self.recaller = Recaller(collection)
         self.episodes = EpisodeStore(collection, self.recaller)
+        self.importer = EpisodeImporter(collection, self.recaller)
 
     @classmethod
     async def start(cls, engine: Engine) -> Memory:
@@ -145,10 +147,10 @@ async def test_leftovers_of_a_crash_are_read_right_and_repaired(memory: Memory) 
 
 async def test_many_rows_page_and_import_twice(memory: Memory) -> None:
     drafts = [EpisodeDraft(f"memo {n} about topic {n % 7}", sender=TAO, source="import") for n in range(620)]
-    stored, known = await memory.episodes.add_many(HERE, drafts)
+    stored, known = await memory.importer.add_many(HERE, drafts)
     assert (len(stored), known) == (620, 0)
     restarted = await Memory.start(memory.engine)
-    stored, known = await restarted.episodes.add_many(HERE, drafts)
+    stored, known = await restarted.importer.add_many(HERE, drafts)
     assert (len(stored), known) == (0, 620)
     assert len(await restarted.episodes.select(HERE.user_key, Filters())) == 620
     assert "memo 613 about topic 4" in await restarted.ask("memo 613")

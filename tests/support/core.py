@@ -11,6 +11,7 @@ import numpy as np
 from longterm_memory.collection import Collection
 from longterm_memory.episodes import EpisodeDraft, EpisodeStore
 from longterm_memory.ids import ALPHABET
+from longterm_memory.importer import EpisodeImporter
 from longterm_memory.knowledge_base import KnowledgeBaseRegistry
 from longterm_memory.langbot.host import LangBotHost
 from longterm_memory.models import Episode, Filters, RecallQuery, RecallResult, Status
@@ -76,6 +77,7 @@ class Core:
     collection: Collection
     recaller: Recaller
     episodes: EpisodeStore
+    importer: EpisodeImporter
     time: Time
     settings: Settings = field(default_factory=Settings)
 
@@ -137,7 +139,9 @@ async def core(api: StrictHost | None = None, time: Time | None = None, **option
     await registry.register(BASE, {"embedding_model_uuid": "m"})
     collection = Collection(host, await registry.require(), registry, time.clock)
     recaller = Recaller(collection, time.wall, time.clock)
-    return Core(api, host, registry, collection, recaller, EpisodeStore(collection, recaller, time.now), time)
+    episodes = EpisodeStore(collection, recaller, time.now)
+    importer = EpisodeImporter(collection, recaller, time.now, time.clock)
+    return Core(api, host, registry, collection, recaller, episodes, importer, time)
 
 
 def numbered_id(number: int) -> str:

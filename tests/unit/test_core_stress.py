@@ -70,7 +70,7 @@ class Crowd:
             found = await self.memory.ask(content, scope)
             self.foreign += sum(e.user_key != key for e in found.episodes())
         elif what == "import":
-            stored, _ = await episodes.add_many(scope, [draft])
+            stored, _ = await self.memory.importer.add_many(scope, [draft])
             self.told[key] |= {e.id: e for e in stored}
         elif gone is not None:
             forgotten = await episodes.forget(scope, gone)

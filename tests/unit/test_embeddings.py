@@ -401,6 +401,6 @@ async def test_a_changed_model_writes_nothing() -> None:  # G1
         with pytest.raises(EmbeddingFailed, match="model_changed"):
             await memory.say("cats are fine", MINA)
         with pytest.raises(EmbeddingFailed, match="model_changed"):
-            await memory.episodes.add_many(GROUP, [EpisodeDraft("dogs are fine", sender=MINA)])
+            await memory.importer.add_many(GROUP, [EpisodeDraft("dogs are fine", sender=MINA)])
     assert memory.row_count == rows
     assert await memory.listed() == ["rent is due"]  # what needs no model still works

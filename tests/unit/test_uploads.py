@@ -112,7 +112,7 @@ async def test_a_document_takes_out_exactly_what_it_brought(bot: Bot) -> None:
 async def test_an_upload_that_dies_half_way_can_be_repeated_and_taken_out(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("longterm_memory.episodes._WRITE_ROWS", 200)
+    monkeypatch.setattr("longterm_memory.importer.WRITE_ROWS", 200)
     rows = [row(f"memory {n} about topic {n}") for n in range(450)]
     bot.api.faults.fail.add("vector_upsert")
     bot.api.faults.let_pass["vector_upsert"] = 2

@@ -1,0 +1,153 @@
+"""Writing memories down: as JSON that imports back without loss, and as Markdown for people.
+
+The JSON is one document with one record a line, in a fixed order and without a clock in it, so the same memories
+always give the same bytes. A document can be cut into parts, each of which imports on its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ..models import Episode, Slot
+from ..profile_records import StoredProfile
+from ..text.fold import well_formed
+from .formats.ours import FORMAT, VERSION
+from .markdown import to_markdown
+
+__all__ = ["document", "episode_row", "parts", "profile_row", "to_json", "to_markdown"]
+
+_LISTS = ("episodes", "profiles")
+
+
+def episode_row(episode: Episode) -> dict[str, object]:
+    """Return an episode as a row of an export; empty optional fields are left out."""
+    row: dict[str, object] = {
+        "id": episode.id,
+        "content": episode.content,
+        "tags": list(episode.tags),
+        "importance": episode.importance,
+        "timestamp": _stamp(episode.timestamp),
+        "created_at": _stamp(episode.created_at),
+        "user_key": episode.user_key,
+        "sender_id": episode.sender_id,
+        "sender_name": episode.sender_name,
+        "bot_uuid": episode.bot_uuid,
+        "session_name": episode.session_name,
+        "source": episode.source,
+        "status": str(episode.status),
+        "superseded_by": episode.superseded_by,
+        "supersedes": [episode_id for episode_id, _ in episode.supersedes],
+        "document_id": episode.document_id,
+        "imported_episode_id": episode.imported_episode_id,
+    }
+    return {name: value for name, value in row.items() if value not in ("", [])}
+
+
+def profile_row(stored: StoredProfile) -> dict[str, object]:
+    """Return a profile as a row of an export: the five public fields, and the keyed facts with their history."""
+    row: dict[str, object] = {"type": stored.target, "scope_key": stored.scope.session_key}
+    if stored.target == "speaker":
+        row["sender_id"] = stored.sender_id
+        if stored.sender_name:
+            row["sender_name"] = stored.sender_name
+    row["profile"] = stored.profile.public()
+    slots = {
+        name: {key: _slot(slot) for key, slot in kept.items()}
+        for name, kept in (
+            ("traits", stored.profile.trait_slots),
+            ("preferences", stored.profile.preference_slots),
+        )
+        if kept
+    }
+    return {**row, "slots": slots} if slots else row
+
+
+def _slot(slot: Slot) -> dict[str, object]:
+    row: dict[str, object] = {
+        "value": slot.value,
+        "updated_at": slot.updated_at,
+        "history": [former.model_dump() for former in slot.history],
+    }
+    return row if slot.confidence is None else {**row, "confidence": slot.confidence}
+
+
+def _stamp(moment: datetime) -> str:
+    """Return a time with whatever fraction it has: cutting it would change the order of an import."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def document(
+    episodes: Iterable[Episode] | None, profiles: Iterable[StoredProfile] | None
+) -> dict[str, object]:
+    """Return the document of these memories.
+
+    Args:
+        episodes: oldest first in the document; ``None`` leaves the list out.
+        profiles: the conversation's own first, then by speaker; ``None`` leaves the list out.
+    """
+    found: dict[str, object] = {"format": FORMAT, "version": VERSION}
+    if episodes is not None:
+        found["episodes"] = [episode_row(e) for e in sorted(episodes, key=lambda e: (e.timestamp, e.id))]
+    if profiles is not None:
+        found["profiles"] = [profile_row(p) for p in sorted(profiles, key=_place)]
+    return found
+
+
+def _place(stored: StoredProfile) -> tuple[str, bool, str]:
+    return stored.scope.session_key, stored.target == "speaker", stored.sender_id
+
+
+def to_json(document: Mapping[str, object]) -> str:
+    """Return a document as text: one record a line."""
+    rows = {name: _lines(document, name) for name in _LISTS if name in document}
+    return _joined(document, rows)
+
+
+def parts(document: Mapping[str, object], limit: int) -> list[str]:
+    """Return a document as texts of at most ``limit`` characters, each a whole document of its own.
+
+    A single record that is longer than that gets a text of its own. There is always at least one.
+    """
+    found: list[str] = []
+    rows: dict[str, list[str]] = {name: [] for name in _LISTS if name in document}
+    empty = len(_joined(document, rows))
+    size, count = empty, 0
+    for name, line in _records(document):
+        if count and size + len(line) + 2 > limit:
+            found.append(_joined(document, rows))
+            rows = {name: [] for name in rows}
+            size, count = empty, 0
+        rows[name].append(line)
+        # The first record of a list brings two line breaks, each further one a comma and a line break.
+        size += len(line) + 2
+        count += 1
+    return [*found, _joined(document, rows)] if count or not found else found
+
+
+def _records(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for name in _LISTS:
+        for line in _lines(document, name):
+            yield name, line
+
+
+def _lines(document: Mapping[str, object], name: str) -> list[str]:
+    rows = document.get(name)
+    return [_compact(row) for row in rows] if isinstance(rows, list) else []
+
+
+def _joined(document: Mapping[str, object], rows: Mapping[str, Sequence[str]]) -> str:
+    head = [f"{_compact(k)}:{_compact(v)}" for k, v in document.items() if k not in _LISTS]
+    lists = [f"{_compact(name)}:[{_block(lines)}]" for name, lines in rows.items()]
+    return "{" + ",".join([*head, *lists]) + "}\n"
+
+
+def _block(lines: Sequence[str]) -> str:
+    return "\n" + ",\n".join(lines) + "\n" if lines else ""
+
+
+def _compact(value: Any) -> str:
+    # Names come from the host as they are; what is no text cannot be written to a file.
+    return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

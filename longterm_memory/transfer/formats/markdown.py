@@ -1,0 +1,254 @@
+"""Markdown, such as a ``MEMORY.md``: each bullet is a memory, and so is each paragraph; headings are its tags.
+
+Nested bullets and continuation lines belong to their bullet. A date in a heading, or at the start of a bullet, is
+when it happened. A single heading of the first level is the title of the file and no tag. In our own exports the
+line in brackets under a bullet says the rest, and the sections of profiles are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ...chat.statuses import STATUS_WORDS
+from ...errors import BadArgument
+from ...ids import is_id
+from ...text.fold import fold
+from ...text.times import parse_moment
+from ..marks import fields, unescaped
+from .rows import Parsed, RawRow
+
+__all__ = ["is_markdown", "read_markdown"]
+
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
+_BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*)")
+_RULE = re.compile(r" {0,3}([-*_=])[ \t]*(?:\1[ \t]*){2,}")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]+\|[ \t:|-]*")
+_OURS = re.compile(r"\s*\[(?P<line>(?:profile|[a-z][0-9a-z]{7}) · .*)\]\s*")
+_SPEAKER = re.compile(r"(?P<name>(?:\\.|[^\\()])*?)\s*(?:\((?P<id>(?:\\.|[^\\()])+)\))?")
+_IMPORTANCE = re.compile(r"([1-5])/5")
+_MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = r"(?P<name>[a-z]{3})[a-z]*\.?"
+_DATES = (
+    re.compile(r"(?P<iso>\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?!\d)|\d{4}年\d{1,2}月(?:\d{1,2}日)?)"),
+    re.compile(rf"\b{_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? {_MONTH},? (?P<year>\d{{4}})\b", re.IGNORECASE),
+)
+_LEADING = re.compile(
+    r"[*_\[(`]*(\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?)(?!\d)"
+)
+
+
+def is_markdown(text: str) -> bool:
+    """Whether a text has a heading or a bullet anywhere."""
+    return any(_HEADING.fullmatch(line) or _BULLET.fullmatch(line) for line in text.split("\n"))
+
+
+@dataclass(slots=True)
+class _Block:
+    """A bullet or a paragraph while it is read."""
+
+    line: int
+    path: tuple[tuple[int, str], ...]
+    indent: int = -1
+    """Of a bullet; -1 for a paragraph."""
+    text: str = ""
+    ours: str = ""
+    """The line in brackets of an export of ours."""
+    verbatim: bool = field(default=False)
+    """Whether the next line stands on a line of its own."""
+
+    def add(self, text: str, blanks: int = 0) -> None:
+        """Add a line after so many blank ones; line breaks that only wrap the text become spaces."""
+        if not self.text:
+            self.text = text
+        elif blanks or self.verbatim or self.text.endswith("\\") or text.startswith(("- ", "|")):
+            hard = self.text.endswith("\\") and not self.text.endswith("\\\\")
+            self.text = (
+                f"{self.text.removesuffix(chr(92)) if hard else self.text}{chr(10) * (blanks + 1)}{text}"
+            )
+        else:
+            wide = self.text[-1] > "\u2e7f" or text[:1] > "\u2e7f"
+            self.text = f"{self.text}{'' if wide else ' '}{text}"
+
+
+class _Reader:
+    """Cuts a text into blocks."""
+
+    def __init__(self) -> None:
+        self.blocks: list[_Block] = []
+        self.profiles: list[int] = []
+        self._path: tuple[tuple[int, str], ...] = ()
+        self._block: _Block | None = None
+        self._blanks = 0
+        self._fenced = False
+        self._skipped_to = 0
+        """Level of the heading that ends a section which is passed over; 0 = none is."""
+
+    def read(self, text: str) -> None:
+        """Read a whole text."""
+        for number, line in enumerate(_without_preamble(text), 1):
+            line = line.rstrip("\r")
+            if self._fenced or _FENCE.match(line):
+                self._code(number, line)
+            elif heading := _HEADING.fullmatch(line):
+                self._head(len(heading["marks"]), heading["text"])
+            elif not self._skipped_to:
+                self._plain(number, line.expandtabs(4))
+        self._close()
+
+    def _head(self, level: int, text: str) -> None:
+        self._close()
+        if level <= self._skipped_to:
+            self._skipped_to = 0
+        self._path = (*(h for h in self._path if h[0] < level), (level, text))
+
+    def _code(self, number: int, line: str) -> None:
+        fence = bool(_FENCE.match(line))
+        if not self._skipped_to:
+            self._into(number, line.strip() if fence else line, verbatim=True)
+        self._fenced ^= fence
+
+    def _plain(self, number: int, line: str) -> None:
+        ours = _OURS.fullmatch(line)
+        bullet = _BULLET.fullmatch(line)
+        if not line.strip():
+            self._blanks += 1
+        elif ours:
+            self._mark(number, ours["line"])
+        elif _RULE.fullmatch(line) or _TABLE_RULE.fullmatch(line):
+            self._underlined(line)
+        elif bullet:
+            self._bullet(number, len(bullet["indent"]), bullet["text"])
+        else:
+            indent = len(line) - len(line.lstrip())
+            if self._block and self._blanks and (self._block.indent < 0 or indent < 2):
+                self._close()
+            self._into(number, line.strip().removeprefix(">").strip())
+
+    def _mark(self, number: int, line: str) -> None:
+        """Take a line of ours: it ends a memory, or says that a profile follows."""
+        if line.startswith("profile"):
+            self._close()
+            self.profiles.append(number)
+            self._skipped_to = self._path[-1][0] if self._path else 1
+        elif self._block:
+            self._block.ours = line
+            self._close()
+
+    def _underlined(self, line: str) -> None:
+        """A line of signs makes a heading of the one line above it, or separates."""
+        block = self._block
+        self._close()
+        if block and block.indent < 0 and not self._blanks and "\n" not in block.text and "|" not in line:
+            self.blocks.pop()
+            self._head(1 if line.strip()[0] == "=" else 2, block.text)
+
+    def _bullet(self, number: int, indent: int, text: str) -> None:
+        parent = self._block
+        if parent and 0 <= parent.indent <= indent - 2:
+            parent.add(f"- {text.strip()}", 0)
+            self._blanks = 0
+            return
+        self._close()
+        self._block = _Block(number, self._path, indent, text.strip())
+
+    def _into(self, number: int, text: str, *, verbatim: bool = False) -> None:
+        self._block = self._block or _Block(number, self._path)
+        self._block.verbatim = self._block.verbatim or verbatim
+        self._block.add(text, self._blanks)
+        self._block.verbatim = verbatim
+        self._blanks = 0
+
+    def _close(self) -> None:
+        if self._block and self._block.text.strip():
+            self.blocks.append(self._block)
+        self._block, self._blanks = None, 0
+
+
+def read_markdown(text: str) -> Parsed:
+    """Return the memories of a Markdown text."""
+    reader = _Reader()
+    reader.read(text)
+    titles = {h for block in reader.blocks for h in block.path if h[0] == 1}
+    title = titles if len(titles) == 1 else set()
+    parsed = Parsed("markdown")
+    parsed.episodes = [
+        RawRow(b.line, _row(b, [h[1] for h in b.path if h not in title])) for b in reader.blocks
+    ]
+    parsed.passed_over = [RawRow(n, None, BadArgument("profile_in_markdown")) for n in reader.profiles]
+    return parsed
+
+
+def _row(block: _Block, headings: list[str]) -> dict[str, Any]:
+    if block.ours:
+        return _ours(block)
+    dated = [_dated(heading) for heading in headings]
+    leading = _LEADING.match(block.text)
+    moments = [moment for moment, _ in dated if moment]
+    said = _moment(leading[1]) if leading else None
+    row: dict[str, Any] = {"content": block.text, "tags": [tag for _, tag in dated if tag]}
+    if said or moments:
+        row["timestamp"] = said or moments[-1]
+    return row
+
+
+def _ours(block: _Block) -> dict[str, Any]:
+    """Read a memory of an export of ours: what stands in brackets says it all."""
+    first, when, *others = fields(block.ours)
+    row: dict[str, Any] = {"content": unescaped(block.text), "timestamp": when}
+    if is_id(first):
+        row["id"] = first
+    for value in others:
+        importance, speaker = _IMPORTANCE.fullmatch(value), _SPEAKER.fullmatch(value)
+        if importance:
+            row["importance"] = int(importance[1])
+        elif value.startswith("#"):
+            row["tags"] = [unescaped(tag.removeprefix("#")) for tag in fields(value, ",")]
+        elif fold(value) in STATUS_WORDS:
+            row["status"] = STATUS_WORDS[fold(value)]
+        elif speaker:
+            row["sender_name"] = unescaped(speaker["name"])
+            row["sender_id"] = unescaped(speaker["id"] or "")
+    return row
+
+
+def _dated(heading: str) -> tuple[datetime | None, str]:
+    """Return the date in a heading, and what else stands there."""
+    plain = _MARKUP.sub("", heading).strip()
+    for pattern in _DATES:
+        match = pattern.search(plain)
+        moment = _moment(_iso(match)) if match else None
+        if match and moment:
+            rest = f"{plain[: match.start()]} {plain[match.end() :]}"
+            return moment, " ".join(rest.split()).strip(" -:,–—()[]·|")
+    return None, plain
+
+
+def _iso(match: re.Match[str]) -> str:
+    found = match.groupdict()
+    if found.get("iso"):
+        return str(found["iso"])
+    name = str(found["name"]).lower()
+    month = _MONTHS.index(name) + 1 if name in _MONTHS else 0
+    return f"{found['year']}-{month}-{found['day']}"
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return parse_moment(text)
+    except BadArgument:
+        return None
+
+
+def _without_preamble(text: str) -> list[str]:
+    """Return the lines, those of a front matter and of comments blanked so that the numbers stay."""
+    lines = re.sub(r"(?<!\\)<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL).split("\n")
+    if lines[0].strip() == "---" and "---" in (line.strip() for line in lines[1:50]):
+        end = next(i for i, line in enumerate(lines[1:], 1) if line.strip() == "---")
+        lines[: end + 1] = [""] * (end + 1)
+    return lines

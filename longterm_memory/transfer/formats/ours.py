@@ -1,0 +1,41 @@
+"""The shapes of this plugin: its own exports, and plain lists of objects with the same field names.
+
+The published plugin of this kind writes such lists too: ``id, content, tags, importance, timestamp, user_key,
+sender_id, sender_name, source, status, superseded_by``, and ``{"profiles": [{type, scope_key, sender_id?,
+profile}]}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import BadArgument
+from .rows import RowFormat
+
+__all__ = ["FORMAT", "PLAIN", "VERSION", "check_version", "is_profile"]
+
+FORMAT, VERSION = "longtermmemory", 1
+"""How an export of ours names itself, and the version of its shape."""
+
+
+def check_version(document: Mapping[str, Any]) -> bool:
+    """Whether a document is an export of ours.
+
+    Raises:
+        BadArgument: ``file_newer`` when it was written by a plugin that knows more than this one.
+    """
+    if document.get("format") != FORMAT:
+        return False
+    version = document.get("version")
+    if type(version) is not int or version > VERSION:
+        raise BadArgument("file_newer", version=str(version)[:20], known=VERSION)
+    return True
+
+
+def is_profile(row: object) -> bool:
+    """Whether an object is a profile and not an episode."""
+    return isinstance(row, Mapping) and "profile" in row and "content" not in row
+
+
+PLAIN = RowFormat(FORMAT, lambda row: "content" in row, dict)

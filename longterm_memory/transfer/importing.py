@@ -1,0 +1,321 @@
+"""Importing a file: every row is judged before anything is written, then profiles and memories go in by batches.
+
+An import that stops, for whatever reason, can be repeated: it goes on where it ended and adds nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..errors import BadArgument, LongTermMemoryError
+from ..import_plan import Arrival, Plan
+from ..importer import EpisodeImporter
+from ..logs import get_logger
+from ..profile_changes import Limits
+from ..scope import Isolation, Scope
+from .formats import Parsed, RawRow, read_file
+from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, placed
+from .profile_rows import ProfileArrival, profile_arrival
+from .rows import Rejected, Target, arrival
+
+if TYPE_CHECKING:
+    from ..service import MemoryService
+
+__all__ = ["Announce", "ImportReport", "Rejected", "import_file"]
+
+logger = get_logger(__name__)
+
+_JUDGED_ROWS = 100
+"""Rows judged before others get their turn: a few milliseconds."""
+_LOGGED = 50
+"""Rejected rows that get a log line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What became of an import.
+
+    Attributes:
+        accepted: memories stored (in a dry run: that would be).
+        skipped: rows that were there already, stand twice in the file, or say that they were deleted.
+        rejected: rows and profiles that were not taken, with line and reason.
+        profiles: profiles written (in a dry run: that would be).
+        ignored_profiles: profiles that brought nothing new, or were not asked for.
+        remaining: rows not reached in the time given; repeating goes on with them.
+        error: why it stopped, or why the file could not be read at all; ``None`` when it went through.
+        notes: rows that were skipped, or taken otherwise than they stand, for a reason worth telling.
+        format: name of the format found.
+    """
+
+    accepted: int = 0
+    skipped: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    profiles: int = 0
+    ignored_profiles: int = 0
+    remaining: int = 0
+    error: LongTermMemoryError | None = None
+    notes: tuple[Rejected, ...] = ()
+    format: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the file was taken in (single rows may have been rejected, some may remain)."""
+        taken = self.accepted + self.skipped + self.profiles + self.ignored_profiles + self.remaining
+        return self.error is None and taken > 0
+
+
+Announce = Callable[[Sequence[str], Sequence[ProfileOutcome]], Awaitable[None]]
+"""Told, before anything is written, which user keys and which profiles an import may write."""
+
+
+def _anybody(_scope: Scope, _sender_id: str) -> bool:
+    return True
+
+
+async def import_file(
+    service: MemoryService,
+    data: bytes,
+    *,
+    into: Scope | None,
+    isolation: Isolation,
+    document_id: str = "",
+    seconds: float | None = None,
+    source: str = "import",
+    profiles: bool = True,
+    speaker_allowed: Callable[[Scope, str], bool] = _anybody,
+    keep_sessions: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    announce: Announce | None = None,
+) -> ImportReport:
+    """Take in a file; can be repeated without duplicates. Never raises one of our errors.
+
+    Args:
+        service: the installation's memory.
+        data: the file (:mod:`.formats`).
+        into: the one scope that everything goes to, whatever the file says (chat, console); ``None`` = each row
+            says its own, and one that does not is rejected (upload, restore).
+        isolation: of the knowledge base, for rows that name bot and session.
+        document_id: the upload that brings it; one that stands in the file does not count.
+        seconds: time after which no batch is begun any more; at least one is. ``None`` = as long as it takes.
+        source: of rows that name none.
+        profiles: whether profiles are taken too.
+        speaker_allowed: whether something may be stored for that sender there (people can opt out).
+        keep_sessions: whether rows that come from ``into``'s own user key keep the conversation they name, which
+            matters under ``bot`` isolation. For the console; from chat everything is said here.
+        dry_run: only tell what would happen; nothing is embedded or written.
+        progress: told (rows done, rows to do) after every batch.
+        announce: awaited before anything is written.
+    """
+    run = _Run(service, Target(into, isolation, keep_sessions, document_id, source), seconds, progress)
+    try:
+        await run.read(data, speaker_allowed, with_profiles=profiles)
+        if dry_run:
+            await run.rehearse()
+        else:
+            await run.write(announce)
+    except LongTermMemoryError as exc:
+        run.error = exc
+    report = run.report()
+    _log(report, document_id)
+    return report
+
+
+@dataclass
+class _Run:
+    """One import while it is going on."""
+
+    service: MemoryService
+    target: Target
+    seconds: float | None
+    progress: Callable[[int, int], None] | None
+    accepted: int = 0
+    skipped: int = 0
+    profiles: int = 0
+    ignored_profiles: int = 0
+    error: LongTermMemoryError | None = None
+    format: str = ""
+    rejected: list[Rejected] = field(default_factory=list)
+    notes: list[Rejected] = field(default_factory=list)
+    rows: dict[str, list[Arrival]] = field(default_factory=dict)
+    """Judged episodes by user key."""
+    kept: list[PlacedProfile] = field(default_factory=list)
+    left: int = 0
+
+    def __post_init__(self) -> None:
+        self.until = None if self.seconds is None else self.service.clock() + self.seconds
+
+    # ------------------------------------------------------------ reading
+
+    async def read(self, data: bytes, allowed: Callable[[Scope, str], bool], *, with_profiles: bool) -> None:
+        """Judge every row."""
+        parsed = read_file(data)
+        self.format = parsed.format
+        self.target = replace(self.target, exact=parsed.exact)
+        for number, row in enumerate(parsed.episodes):
+            if not number % _JUDGED_ROWS:
+                await asyncio.sleep(0)
+            self._judge(row, allowed)
+        self.left = sum(map(len, self.rows.values()))
+        self._judge_profiles(parsed, allowed, with_profiles=with_profiles)
+        if not self.rows and not self.kept and not self.skipped and not self.ignored_profiles:
+            raise BadArgument("file_without_rows", rejected=len(self.rejected))
+
+    def _judge(self, row: RawRow, allowed: Callable[[Scope, str], bool]) -> None:
+        try:
+            found = arrival(row, self.target, lambda why: self.notes.append(Rejected(row.line, why)))
+            if found is None:
+                self.skipped += 1
+                return
+            if not allowed(found.scope, found.draft.sender.id):
+                raise BadArgument("row_speaker_off")
+            self.rows.setdefault(found.scope.user_key, []).append(found)
+        except LongTermMemoryError as exc:
+            self.rejected.append(Rejected(row.line, exc))
+
+    def _judge_profiles(
+        self, parsed: Parsed, allowed: Callable[[Scope, str], bool], *, with_profiles: bool
+    ) -> None:
+        for row in parsed.passed_over:
+            self._ignore(row.line, row.problem)
+        if not with_profiles:
+            self.ignored_profiles += len(parsed.profiles)
+            return
+        judged: list[ProfileArrival] = []
+        for row in parsed.profiles:
+            try:
+                judged.append(profile_arrival(row, self.target))
+            except LongTermMemoryError as exc:
+                self.rejected.append(Rejected(row.line, exc, "profile"))
+        taken, others = placed(judged, self.target.into)
+        for other in others:
+            self._ignore(other.line, BadArgument("profile_elsewhere"))
+        for one in taken:
+            if one.speaker and not allowed(one.scope, one.speaker.id):
+                self.rejected.append(Rejected(one.line, BadArgument("row_speaker_off"), "profile"))
+            else:
+                self.kept.append(one)
+
+    def _ignore(self, line: int, why: LongTermMemoryError | None) -> None:
+        self.ignored_profiles += 1
+        if why:
+            self.notes.append(Rejected(line, why, "profile"))
+
+    # ------------------------------------------------------------ writing
+
+    async def rehearse(self) -> None:
+        """Tell what :meth:`write` would do."""
+        importer, profiles = await self._importer(), await self._profiles()
+        for one in self.kept:
+            self._settle(one, await profiles.outcome(one))
+        for user_key, rows in self.rows.items():
+            plan = await importer.plan(user_key, rows)
+            self._take(plan)
+            self.accepted += len(plan.fresh)
+        self.left = 0
+
+    async def write(self, announce: Announce | None) -> None:
+        """Write profiles, then memories."""
+        importer, profiles = await self._importer(), await self._profiles()
+        if announce is not None:
+            found = [await profiles.outcome(one) for one in self.kept]
+            await announce(list(self.rows), found)
+        for number, one in enumerate(self.kept):
+            if number and self._late:
+                self.left += len(self.kept) - number
+                return
+            self._settle(one, await profiles.apply(one))
+        if self.rows:
+            await importer.prepare()
+        for number, (user_key, rows) in enumerate(self.rows.items()):
+            if (number or self.kept) and self._late:
+                return
+            await self._write_scope(importer, user_key, rows)
+
+    async def _write_scope(self, importer: EpisodeImporter, user_key: str, rows: list[Arrival]) -> None:
+        total = sum(map(len, self.rows.values()))
+        async with importer.turn(user_key):
+            plan = await importer.plan(user_key, rows)
+            self._take(plan)
+            self.left -= len(rows) - len(plan.fresh)
+            async with aclosing(importer.write(user_key, plan, until=self.until)) as batches:
+                async for batch in batches:
+                    self.accepted += len(batch.stored)
+                    self.skipped += batch.skipped
+                    self.rejected += [Rejected(line, why) for line, why in batch.refused]
+                    self.left -= batch.rows
+                    if self.progress is not None:
+                        self.progress(total - self.left, total)
+
+    @property
+    def _late(self) -> bool:
+        return self.until is not None and self.service.clock() >= self.until
+
+    def _take(self, plan: Plan) -> None:
+        self.skipped += plan.skipped
+        self.notes += [Rejected(line, why) for line, why in plan.notes]
+
+    def _settle(self, one: PlacedProfile, outcome: ProfileOutcome) -> None:
+        if outcome.error:
+            self.rejected.append(Rejected(one.line, outcome.error, "profile"))
+        elif outcome.changed:
+            self.profiles += 1
+        else:
+            self.ignored_profiles += 1
+        self.notes += [Rejected(one.line, why, "profile") for why in outcome.left_out]
+
+    async def _importer(self) -> EpisodeImporter:
+        collection = await self.service.collection()
+        return EpisodeImporter(
+            collection, self.service.recaller(collection), self.service.now, self.service.clock
+        )
+
+    async def _profiles(self) -> ProfileImport:
+        return ProfileImport(self.service, Limits.of(await self.service.settings()))
+
+    def report(self) -> ImportReport:
+        """Return what became of it so far."""
+        return ImportReport(
+            self.accepted,
+            self.skipped,
+            tuple(sorted(self.rejected, key=lambda r: (r.kind, r.line))),
+            self.profiles,
+            self.ignored_profiles,
+            self.left,
+            self.error,
+            tuple(sorted(self.notes, key=lambda r: (r.kind, r.line))),
+            self.format,
+        )
+
+
+def _log(report: ImportReport, document_id: str) -> None:
+    for row in report.rejected[:_LOGGED]:
+        logger.warning(
+            "import row rejected: document_id=%s kind=%s line=%d reason=%s",
+            document_id,
+            row.kind,
+            row.line,
+            row.reason.reason,
+        )
+    counts = (report.accepted, report.skipped, report.profiles, report.remaining)
+    rejected = dict(Counter(row.reason.reason for row in report.rejected))
+    if report.error is not None:
+        logger.warning(
+            "import stopped: document_id=%s accepted=%d skipped=%d profiles=%d remaining=%d rejected=%s reason=%s",
+            document_id,
+            *counts,
+            rejected,
+            report.error.reason,
+        )
+    else:
+        logger.info(
+            "import finished: document_id=%s accepted=%d skipped=%d profiles=%d remaining=%d rejected=%s",
+            document_id,
+            *counts,
+            rejected,
+        )

@@ -16,6 +16,7 @@ from .errors import BadArgument
 from .ports import Turn
 from .scope import Isolation, Scope, Speaker, clean_id
 from .text.fold import well_formed
+from .text.secrets import redact
 
 __all__ = ["ATTACHED_VARIABLE", "KNOWLEDGE_BASES_VARIABLE", "Attachment", "Conversation"]
 
@@ -29,6 +30,11 @@ message.
 
 _NAME_MAX = 200
 """Longest display name that is looked at, in characters."""
+
+
+def _display_name(name: str) -> str:
+    """Return a name as it is kept: some people put a password there, and the name goes everywhere."""
+    return redact(well_formed(name)[:_NAME_MAX])[0]
 
 
 class Attachment(StrEnum):
@@ -94,7 +100,7 @@ class Conversation:
             launcher_id=ident,
             speaker=Speaker(
                 clean_id(variables.get("sender_id")),
-                well_formed(name)[:_NAME_MAX] if isinstance(name, str) else "",
+                _display_name(name) if isinstance(name, str) else "",
             ),
             query_id=query_id,
             text=well_formed(text) if isinstance(text, str) else "",

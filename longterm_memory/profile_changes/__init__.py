@@ -25,6 +25,7 @@ characters and spaces at the ends. Nothing is cut: what is too long or too much 
 list takes a new entry, the oldest one without a key makes room and is named in the outcome.
 """
 
+from .guard import new_secret
 from .request import (
     ACTIONS,
     ENTRY_MAX,
@@ -52,4 +53,5 @@ __all__ = [
     "Change",
     "Limits",
     "apply",
+    "new_secret",
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from ..errors import BadArgument
 from ..models import Profile, ProfileChange
 from ..text.times import iso
 from .draft import Draft
+from .guard import new_secret
 from .lists import REFUSED, Outcome, change_list
 from .request import NOTES_MAX, Change, Limits, same
 
@@ -48,10 +50,17 @@ def apply(
     Returns:
         The new profile, or the very same object when nothing changed, with the outcome (one of
         :data:`OUTCOMES`) and its details. Texts of people in the details are fenced and cut, fit to be shown.
+
+    Raises:
+        BadArgument: ``content_secret`` when what is set or added makes a secret together with what is there.
     """
     draft = Draft(profile, iso(now), limits)
     outcome, details = _STEPS[change.field](draft, change)
     kept = outcome in REFUSED or not draft.changed
+    # A removal brings nothing in; what came in some other way must be able to go.
+    kind = None if kept or change.action == "remove" else new_secret(profile, draft.profile())
+    if kind:
+        raise BadArgument("content_secret", kind=kind)
     return ProfileChange(
         profile if kept else draft.profile(),
         change.target,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import BadArgument, LongTermMemoryError
 from ..import_plan import Arrival, Plan
@@ -26,7 +26,7 @@ from .rows import Rejected, Target, arrival
 if TYPE_CHECKING:
     from ..service import MemoryService
 
-__all__ = ["Announce", "ImportReport", "Rejected", "import_file"]
+__all__ = ["Announce", "ImportReport", "Place", "Rejected", "import_file"]
 
 logger = get_logger(__name__)
 
@@ -34,6 +34,21 @@ _JUDGED_ROWS = 100
 """Rows judged before others get their turn: a few milliseconds."""
 _LOGGED = 50
 """Rejected rows that get a log line each."""
+
+
+@dataclass(slots=True)
+class Place:
+    """What an import wrote to one place.
+
+    Attributes:
+        scope: the conversation, or the first of several that share a user key.
+        accepted: memories stored.
+        profiles: profiles written.
+    """
+
+    scope: Scope
+    accepted: int = 0
+    profiles: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,7 @@ class ImportReport:
         error: why it stopped, or why the file could not be read at all; ``None`` when it went through.
         notes: rows that were skipped, or taken otherwise than they stand, for a reason worth telling.
         format: name of the format found.
+        places: per place, memories stored and profiles written.
     """
 
     accepted: int = 0
@@ -61,6 +77,7 @@ class ImportReport:
     error: LongTermMemoryError | None = None
     notes: tuple[Rejected, ...] = ()
     format: str = ""
+    places: tuple[Place, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -105,7 +122,8 @@ async def import_file(
         seconds: time after which no batch is begun any more; at least one is. ``None`` = as long as it takes.
         source: of rows that name none.
         profiles: whether profiles are taken too.
-        speaker_allowed: whether something may be stored for that sender there (people can opt out).
+        speaker_allowed: whether something may be stored for that sender there; nothing is for people who opted
+            out, whatever this says.
         keep_sessions: whether rows that come from ``into``'s own user key keep the conversation they name, which
             matters under ``bot`` isolation. For the console; from chat everything is said here.
         dry_run: only tell what would happen; nothing is embedded or written.
@@ -146,6 +164,7 @@ class _Run:
     """Judged episodes by user key."""
     kept: list[PlacedProfile] = field(default_factory=list)
     left: int = 0
+    places: dict[str, Place] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.until = None if self.seconds is None else self.service.clock() + self.seconds
@@ -161,8 +180,9 @@ class _Run:
             if not number % _JUDGED_ROWS:
                 await asyncio.sleep(0)
             self._judge(row, allowed)
-        self.left = sum(map(len, self.rows.values()))
         self._judge_profiles(parsed, allowed, with_profiles=with_profiles)
+        await self._leave_out_opted_out()
+        self.left = sum(map(len, self.rows.values()))
         if not self.rows and not self.kept and not self.skipped and not self.ignored_profiles:
             raise BadArgument("file_without_rows", rejected=len(self.rejected))
 
@@ -197,9 +217,27 @@ class _Run:
             self._ignore(other.line, BadArgument("profile_elsewhere"))
         for one in taken:
             if one.speaker and not allowed(one.scope, one.speaker.id):
-                self.rejected.append(Rejected(one.line, BadArgument("row_speaker_off"), "profile"))
+                self._reject([one.line], "profile")
             else:
                 self.kept.append(one)
+
+    async def _leave_out_opted_out(self) -> None:
+        """Reject what is about people who switched memory off where it goes."""
+        places = dict.fromkeys(
+            [a.scope for rows in self.rows.values() for a in rows] + [p.scope for p in self.kept]
+        )
+        off = {scope: await self.service.opt_outs.of(scope) for scope in places}
+        for user_key, rows in list(self.rows.items()):
+            self.rows[user_key] = [a for a in rows if a.draft.sender.id not in off[a.scope]]
+            self._reject([a.line for a in rows if a.draft.sender.id in off[a.scope]], "episode")
+            if not self.rows[user_key]:
+                del self.rows[user_key]
+        unwanted = [p for p in self.kept if p.speaker and p.speaker.id in off[p.scope]]
+        self._reject([p.line for p in unwanted], "profile")
+        self.kept = [p for p in self.kept if p not in unwanted]
+
+    def _reject(self, lines: Sequence[int], kind: Literal["episode", "profile"]) -> None:
+        self.rejected += [Rejected(line, BadArgument("row_speaker_off"), kind) for line in lines]
 
     def _ignore(self, line: int, why: LongTermMemoryError | None) -> None:
         self.ignored_profiles += 1
@@ -246,11 +284,15 @@ class _Run:
             async with aclosing(importer.write(user_key, plan, until=self.until)) as batches:
                 async for batch in batches:
                     self.accepted += len(batch.stored)
+                    self._place(rows[0].scope).accepted += len(batch.stored)
                     self.skipped += batch.skipped
                     self.rejected += [Rejected(line, why) for line, why in batch.refused]
                     self.left -= batch.rows
                     if self.progress is not None:
                         self.progress(total - self.left, total)
+
+    def _place(self, scope: Scope) -> Place:
+        return self.places.setdefault(scope.scope_key, Place(scope))
 
     @property
     def _late(self) -> bool:
@@ -265,6 +307,7 @@ class _Run:
             self.rejected.append(Rejected(one.line, outcome.error, "profile"))
         elif outcome.changed:
             self.profiles += 1
+            self._place(one.scope).profiles += 1
         else:
             self.ignored_profiles += 1
         self.notes += [Rejected(one.line, why, "profile") for why in outcome.left_out]
@@ -290,6 +333,7 @@ class _Run:
             self.error,
             tuple(sorted(self.notes, key=lambda r: (r.kind, r.line))),
             self.format,
+            tuple(self.places.values()),
         )
 
 

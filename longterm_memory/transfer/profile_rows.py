@@ -12,12 +12,12 @@ from ..errors import BadArgument, LongTermMemoryError
 from ..models import Profile, Slot, SlotValue
 from ..profile_changes import ENTRY_MAX, HISTORY_MAX, KEY_MAX, NAME_MAX, NOTES_MAX, Limits
 from ..profile_changes.draft import Draft, Entry
+from ..profile_changes.guard import new_secret
 from ..profile_changes.request import SLOTS, same
 from ..profile_changes.statements import loose_key
 from ..scope import Isolation, Scope, Speaker, clean_id
 from ..text.controls import printable
 from ..text.fold import fold
-from ..text.secrets import find_secret
 from ..text.times import iso, parse_moment_or_none
 from .formats import RawRow
 from .rows import Target, row_scope
@@ -100,8 +100,7 @@ def _profile(fields: Mapping[str, Any], slots: object) -> Profile:
     profile = Profile.model_validate(read)
     # A keyed fact that its list lacks is put there, as every later change would.
     whole = Draft(profile, profile.updated_at, Limits()).profile()
-    for text in (name, notes, *notes.split("\n"), *profile.traits, *profile.preferences):
-        _no_secret(text)
+    _no_secret(Profile(), whole)
     return whole
 
 
@@ -144,10 +143,6 @@ def _slot(raw: Mapping[str, Any], key: str, field: str) -> Slot:
             )
         )
     value = _text(raw.get("value"), field, ENTRY_MAX)
-    for text in (key, value, *(one.value for one in former)):
-        _no_secret(text)
-        # "hunter2" alone is a word; "wifi password: hunter2" is not.
-        _no_secret(f"{key}: {text}")
     confidence = values.number(raw.get("confidence"))
     return Slot(
         value=value, updated_at=_time(raw.get("updated_at")), history=tuple(former), confidence=confidence
@@ -171,8 +166,8 @@ def _time(value: object) -> str:
     return iso(moment) if moment else ""
 
 
-def _no_secret(text: str) -> None:
-    kind = find_secret(text)
+def _no_secret(before: Profile, after: Profile) -> None:
+    kind = new_secret(before, after)
     if kind:
         raise BadArgument("content_secret", kind=kind)
 
@@ -191,6 +186,9 @@ def merged(
 
     Returns:
         The very same profile when nothing is missing in it; the reasons name fields and numbers, no content.
+
+    Raises:
+        BadArgument: ``content_secret`` when the two together would hold one, ``profile_slots_full``.
     """
     if stored == Profile():
         return _whole(given, limits)
@@ -204,7 +202,9 @@ def merged(
             left_out.append(BadArgument("profile_full", field=field, count=full, limit=draft.limit(field)))
     if kept:
         left_out.insert(0, BadArgument("profile_kept", fields=", ".join(dict.fromkeys(kept))))
-    return (draft.profile() if draft.changed else stored), left_out
+    after = draft.profile() if draft.changed else stored
+    _no_secret(stored, after)
+    return after, left_out
 
 
 def _whole(given: Profile, limits: Limits) -> tuple[Profile, list[LongTermMemoryError]]:

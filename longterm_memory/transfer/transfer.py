@@ -60,7 +60,7 @@ class Transfer:
             stored, unread = await self._access.service.profiles.list_profiles(self._access.scope)
             profiles = tuple(p for p in stored if everyone or p.target == "session" or p.sender_id == own)
             problems = tuple(unread)
-        return Exported(episodes, profiles, left_out, problems)
+        return Exported(episodes, profiles, left_out, problems, own_only=not everyone)
 
     async def import_file(
         self,
@@ -96,6 +96,8 @@ class Transfer:
             seconds=seconds,
             profiles=profiles,
             speaker_allowed=lambda _scope, sender_id: sender_id not in off,
+            # The operator brings back what was here; in chat everything is said where it is imported.
+            keep_sessions=self._access.actor.via == "console",
             dry_run=dry_run,
             progress=progress,
         )

@@ -141,3 +141,53 @@ async def test_a_shared_key_keeps_where_it_was_said() -> None:
     episodes = bot.service.episodes(await bot.service.collection())
     (episode,) = await episodes.select("bot:b-01", Filters())
     assert episode.session_name == "group_5"
+
+
+# ------------------------------------------------------------ profiles, audit, people who opted out
+
+
+def profile(notes: str, key: str = KEY) -> dict[str, Any]:
+    return {"type": "session", "scope_key": key, "profile": {"notes": notes}}
+
+
+async def notes(bot: Bot, key: str = KEY) -> str:
+    return (await bot.service.profiles.session(Scope.of_user_key(key))).notes
+
+
+async def test_a_profile_that_an_upload_made_goes_with_it_unless_somebody_changed_it(bot: Bot) -> None:
+    other, third = "b-01:group_77002", "b-01:group_77003"
+    await bot.tool("update_profile", {"field": "name", "action": "set", "value": "G", "scope": "session"})
+    rows = {
+        "profiles": [profile("added"), profile("made", other), profile("made", third)],
+        "episodes": [row("x")],
+    }
+    report = await take(bot, rows)
+    assert (report.accepted, report.profiles) == (1, 3)
+    again = await take(bot, rows, "d2")
+    assert (again.accepted, again.profiles, again.ok) == (0, 0, True)
+    await bot.tool("update_profile", {"field": "notes", "action": "add", "value": "more"}, "group_77003")
+    assert await delete_upload(bot.service, "d2")  # brought nothing
+    assert (await notes(bot), await notes(bot, other)) == ("added", "made")
+    assert await delete_upload(bot.service, "d1")
+    assert (await notes(bot), await notes(bot, other), await notes(bot, third)) == ("added", "", "made\nmore")
+    assert await stored(bot) == []
+
+
+async def test_what_an_upload_did_stands_in_the_audit_of_each_place(bot: Bot) -> None:
+    elsewhere = Scope.of_user_key("b-01:group_77002")
+    await take(bot, [row("first"), row("second"), row("there", user_key=elsewhere.user_key), 5])
+    await take(bot, [row("first")], "d2")  # nothing new, nothing to tell
+    await delete_upload(bot.service, "d1")
+    entries = {s: await bot.service.audit.entries(s) for s in (KEY, elsewhere.scope_key)}
+    assert [(e.operation, e.via, e.target_type, e.target_id, e.summary) for e in reversed(entries[KEY])] == [
+        ("import", "upload", "document", "d1", {"accepted": 2, "profiles": 0}),
+        ("delete", "upload", "document", "d1", {"count": 2}),
+    ]
+    assert [e.summary for e in entries[elsewhere.scope_key]] == [{"count": 1}, {"accepted": 1, "profiles": 0}]
+
+
+async def test_an_upload_stores_nothing_for_people_who_opted_out(bot: Bot) -> None:
+    await bot.command("memory off", "group_77001", "9002")
+    report = await take(bot, [row("Tao's", sender_id="9002"), row("Mina's", sender_id="9001")])
+    assert [r.reason.reason for r in report.rejected] == ["row_speaker_off"]
+    assert await stored(bot) == ["Mina's"]

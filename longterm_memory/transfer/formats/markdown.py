@@ -23,7 +23,7 @@ from .rows import Parsed, RawRow
 __all__ = ["is_markdown", "read_markdown"]
 
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
-_BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*)")
+_BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*))?")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(?:\1[ \t]*){2,}")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]+\|[ \t:|-]*")
@@ -64,13 +64,12 @@ class _Block:
 
     def add(self, text: str, blanks: int = 0) -> None:
         """Add a line after so many blank ones; line breaks that only wrap the text become spaces."""
+        # An odd number of them: the others are pairs that stand for themselves.
+        hard = (len(self.text) - len(self.text.rstrip("\\"))) % 2 == 1
         if not self.text:
             self.text = text
-        elif blanks or self.verbatim or self.text.endswith("\\") or text.startswith(("- ", "|")):
-            hard = self.text.endswith("\\") and not self.text.endswith("\\\\")
-            self.text = (
-                f"{self.text.removesuffix(chr(92)) if hard else self.text}{chr(10) * (blanks + 1)}{text}"
-            )
+        elif hard or blanks or self.verbatim or text.startswith(("- ", "|")):
+            self.text = f"{self.text[:-1] if hard else self.text}{chr(10) * (blanks + 1)}{text}"
         else:
             wide = self.text[-1] > "\u2e7f" or text[:1] > "\u2e7f"
             self.text = f"{self.text}{'' if wide else ' '}{text}"
@@ -110,6 +109,8 @@ class _Reader:
     def _code(self, number: int, line: str) -> None:
         fence = bool(_FENCE.match(line))
         if not self._skipped_to:
+            if not self._fenced:
+                self._part(line)
             self._into(number, line.strip() if fence else line, verbatim=True)
         self._fenced ^= fence
 
@@ -120,15 +121,21 @@ class _Reader:
             self._blanks += 1
         elif ours:
             self._mark(number, ours["line"])
-        elif _RULE.fullmatch(line) or _TABLE_RULE.fullmatch(line):
+        elif _TABLE_RULE.fullmatch(line):
+            return
+        elif _RULE.fullmatch(line):
             self._underlined(line)
         elif bullet:
-            self._bullet(number, len(bullet["indent"]), bullet["text"])
+            self._bullet(number, len(bullet["indent"]), bullet["text"] or "")
         else:
-            indent = len(line) - len(line.lstrip())
-            if self._block and self._blanks and (self._block.indent < 0 or indent < 2):
-                self._close()
+            self._part(line)
             self._into(number, line.strip().removeprefix(">").strip())
+
+    def _part(self, line: str) -> None:
+        """End a block before a line that does not belong to it: after a blank one, only what is indented does."""
+        indent = len(line) - len(line.lstrip())
+        if self._block and self._blanks and (self._block.indent < 0 or indent < 2):
+            self._close()
 
     def _mark(self, number: int, line: str) -> None:
         """Take a line of ours: it ends a memory, or says that a profile follows."""
@@ -142,9 +149,9 @@ class _Reader:
 
     def _underlined(self, line: str) -> None:
         """A line of signs makes a heading of the one line above it, or separates."""
-        block = self._block
+        block, apart = self._block, bool(self._blanks)
         self._close()
-        if block and block.indent < 0 and not self._blanks and "\n" not in block.text and "|" not in line:
+        if block and block.indent < 0 and not apart and "\n" not in block.text:
             self.blocks.pop()
             self._head(1 if line.strip()[0] == "=" else 2, block.text)
 

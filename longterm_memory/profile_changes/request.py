@@ -128,15 +128,19 @@ class Change:
         if not all(isinstance(value, str) for value in raw):
             raise BadArgument("expected_text", parameter="value")
         lines = what == "notes"
+        key = "" if what == "name" else _text(fact_key or "", lines=False)
         change = cls(
             where,
             what,
             how,
             tuple(dict.fromkeys(text for text in (_text(value, lines) for value in raw) if text)),
-            "" if what == "name" else fold(_text(fact_key or "", lines=False)),
+            fold(key),
             _text(previous_value or "", lines),
         )
         change._check()
+        if how != "remove":  # what came in some other way must be able to go
+            # Before it is folded, which takes the capitals that some keys are known by.
+            not_secret(key)
         return change
 
     def _check(self) -> None:
@@ -147,15 +151,25 @@ class Change:
         can_do_without = self.action == "remove" and (self.fact_key or self.field == "name")
         if not self.values and not can_do_without:
             raise BadArgument("expected_value", parameter="value")
-        if self.action == "remove":  # what came in some other way must be able to go
+        if self.action == "remove":
             return
         _no_longer(self.fact_key, KEY_MAX, "fact_key")
         for value in self.values:
             _no_longer(value, {"name": NAME_MAX, "notes": NOTES_MAX}.get(self.field, ENTRY_MAX), "value")
             # "hunter2" alone is a word; "wifi password: hunter2" is not.
-            kind = find_secret(value) or (self.fact_key and find_secret(f"{self.fact_key}: {value}"))
-            if kind:
-                raise BadArgument("content_secret", kind=kind)
+            not_secret(value, f"{self.fact_key}: {value}" if self.fact_key else "")
+
+
+def not_secret(*texts: str) -> None:
+    """Let texts pass that hold no secret.
+
+    Raises:
+        BadArgument: ``content_secret``.
+    """
+    for text in texts:
+        kind = find_secret(text)
+        if kind:
+            raise BadArgument("content_secret", kind=kind)
 
 
 def _choice(value: object, options: tuple[str, ...], parameter: str) -> str:

@@ -13,7 +13,7 @@ from ..models import Profile, Slot, SlotValue
 from ..profile_changes import ENTRY_MAX, HISTORY_MAX, KEY_MAX, NAME_MAX, NOTES_MAX, Limits
 from ..profile_changes.draft import Draft, Entry
 from ..profile_changes.guard import new_secret
-from ..profile_changes.request import SLOTS, same
+from ..profile_changes.request import SLOTS, not_secret, same
 from ..profile_changes.statements import loose_key
 from ..scope import Isolation, Scope, Speaker, clean_id
 from ..text.controls import printable
@@ -123,6 +123,7 @@ def _slots(value: object, field: str) -> dict[str, Slot]:
         key = _text(raw_key, "fact_key", KEY_MAX)
         if not key or not isinstance(raw, Mapping) or any(loose_key(key) == loose_key(k) for k in found):
             raise BadArgument("profile_slots", field=field)
+        not_secret(key)  # before it is folded, which takes the capitals that some keys are known by
         found[fold(key)] = _slot(raw, fold(key), field)
     return found
 

@@ -467,6 +467,7 @@ def test_a_name_with_signs_of_a_pattern_is_only_a_name() -> None:
         ({"values": "my password is hunter2"}, "content_secret"),
         ({"values": "hunter2", "fact_key": "wifi password"}, "content_secret"),
         ({"values": "验证码 482913", "field": "notes"}, "content_secret"),
+        ({"values": "x", "fact_key": "AKIAIOSFODNN7EXAMPLE"}, "content_secret"),
         ({"values": "sk-test-FAKE0123456789abcdef", "field": "name", "action": "set"}, "content_secret"),
     ],
 )

@@ -37,6 +37,14 @@ class Privacy:
             await self._access.audit("opt_out" if off else "opt_in", ("speaker", speaker.id))
         return changed
 
+    async def is_off(self) -> bool:
+        """Return whether memory is switched off for the current speaker.
+
+        Raises:
+            StorageFailed: it cannot be told.
+        """
+        return self._access.actor.speaker.id in await self._access.opted_out()
+
     async def offer_erasure(self) -> ErasureOffer:
         """Say what :meth:`forgetme` would erase, with the code that confirms it.
 

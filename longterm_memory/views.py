@@ -145,12 +145,14 @@ class Exported:
         profiles: profiles, ``None`` likewise.
         left_out: memories of others here that the asker may not export.
         problems: profiles that could not be read and are missing.
+        own_only: whether the asker may take out nothing of others.
     """
 
     episodes: tuple[Episode, ...] | None
     profiles: tuple[StoredProfile, ...] | None
     left_out: int = 0
     problems: tuple[LongTermMemoryError, ...] = ()
+    own_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,9 @@ from pydantic import (
 )
 
 from .scope import Isolation, clean_id
+from .words import FALLBACK, LANGUAGES
 
 __all__ = ["CREATION_SETTINGS", "LANGUAGES", "Settings"]
-
-LANGUAGES = ("en_US", "zh_Hans")
-"""Languages of chat messages that have a complete words file."""
 
 
 def _number(value: object) -> object:
@@ -68,6 +66,15 @@ def _timezone(value: object) -> object:
     except (KeyError, ValueError, OSError) as exc:  # unknown, malformed, a directory
         raise ValueError("expected a time zone such as Asia/Shanghai") from exc
     return name
+
+
+def _language(value: object) -> object:
+    """Accept any language that has words, in any spelling: zh-hans is zh_Hans."""
+    known = {name.casefold(): name for name in LANGUAGES}
+    plain = value.strip().replace("-", "_").casefold() if isinstance(value, str) else ""
+    if plain not in known:
+        raise ValueError(f"expected one of {', '.join(LANGUAGES)}")
+    return known[plain]
 
 
 def _flag(value: object) -> object:
@@ -113,7 +120,7 @@ class Settings(BaseModel):
     # --- people
     memory_admins: Annotated[tuple[str, ...], BeforeValidator(_ids)] = ()
     command_policy: Literal["owner_or_admin", "everyone", "admin"] = "owner_or_admin"
-    language: Literal["en_US", "zh_Hans"] = "en_US"
+    language: Annotated[str, BeforeValidator(_language)] = FALLBACK
     timezone: Annotated[str, BeforeValidator(_timezone)] = "UTC"
     command_prefixes: Annotated[tuple[str, ...], BeforeValidator(_prefixes)] = ("!", "！")
 

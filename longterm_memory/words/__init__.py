@@ -1,14 +1,14 @@
 """Every sentence that people read, by language: ``words/<language>/<area>.json``, keys ``<area>.<key>``.
 
-Adding a language is adding a folder; a key that a language lacks falls back to English. Placeholders are
-``{name}``; values are inserted as they stand and never interpreted again.
+Adding a language is adding a folder (docs/translating.md); a key that a language lacks falls back to English.
+Placeholders are ``{name}``; values are inserted as they stand and never interpreted again.
 """
 
 from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from string import Formatter
 
 from ..errors import LongTermMemoryError
@@ -16,18 +16,22 @@ from ..errors import LongTermMemoryError
 __all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "say"]
 
 FALLBACK = "en_US"
-_ROOT = Path(__file__).parent
 
-
-LANGUAGES = frozenset(
-    path.name for path in _ROOT.iterdir() if path.is_dir() and not path.name.startswith("_")
-)
-"""Languages that have a folder; any other one is answered in English."""
+_ROOT = files(__name__)
+_TERMS = {"kind": "secret"}
+"""Details of errors that are no values but keys, and their area: the kind ``password`` is ``secret.password``."""
 
 
 def areas(language: str) -> list[str]:
-    """Return the areas (files) that a language has, sorted."""
-    return sorted(p.stem for p in (_ROOT / language).glob("*.json"))
+    """Return the areas (files) that a language has, sorted; none for an unknown language."""
+    folder = _ROOT / language
+    if not folder.is_dir():
+        return []
+    return sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json"))
+
+
+LANGUAGES = tuple(sorted(folder.name for folder in _ROOT.iterdir() if areas(folder.name)))
+"""Languages that have a folder with words; any other one is answered in English."""
 
 
 @cache
@@ -52,6 +56,16 @@ def say(language: str, key: str, /, **values: object) -> str:
     return Formatter().vformat(text, (), values)
 
 
-def explain(language: str, error: LongTermMemoryError) -> str:
-    """Return an error as one line for a person, a model or a log."""
-    return say(language, f"error.{error.reason}", **error.details)
+def explain(language: str, error: LongTermMemoryError, command: str = "!memory") -> str:
+    """Return an error as one line for a person, a model or a log.
+
+    Args:
+        language: of the sentence.
+        error: what went wrong.
+        command: the command as it is typed here; stands for ``{c}`` in the sentence.
+    """
+    details = {
+        name: say(language, f"{_TERMS[name]}.{value}") if name in _TERMS else value
+        for name, value in error.details.items()
+    }
+    return say(language, f"error.{error.reason}", **{"c": command, **details})

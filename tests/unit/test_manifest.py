@@ -5,18 +5,15 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args
 from xml.etree import ElementTree
 
-import annotated_types
 import pytest
 import yaml
 
 from longterm_memory.chat import tool_input
-from longterm_memory.scope import Isolation
-from longterm_memory.settings import CREATION_SETTINGS, Settings
+from longterm_memory.retrieval import _top_k
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ["en_US", "zh_Hans", "zh_Hant", "ja_JP", "vi_VN", "th_TH", "es_ES"]
@@ -53,7 +50,6 @@ ENGINE = read(COMPONENTS["KnowledgeEngine"][0])
 CONFIG = {field["name"]: field for field in MANIFEST["spec"]["config"]}
 CREATION = {field["name"]: field for field in ENGINE["spec"]["creation_schema"]}
 RETRIEVAL = {field["name"]: field for field in ENGINE["spec"]["retrieval_schema"]}
-OVERRIDES = [name for name in CREATION_SETTINGS if name != "embedding_model_uuid"]
 ALL_FIELDS = [
     *(pytest.param(field, id=f"config-{name}") for name, field in CONFIG.items()),
     *(pytest.param(field, id=f"creation-{name}") for name, field in CREATION.items()),
@@ -73,30 +69,6 @@ def texts(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, str]]]:
     elif isinstance(node, list):
         for at, value in enumerate(node):
             yield from texts(value, f"{path}[{at}]")
-
-
-def bounds(name: str) -> tuple[float | None, float | None]:
-    """Lowest and highest value of a numeric setting."""
-    info = Settings.model_fields[name]
-    lowest = highest = None
-    for rule in _rules(info.metadata):
-        if isinstance(rule, annotated_types.Ge):
-            lowest = rule.ge
-        elif isinstance(rule, annotated_types.Gt):
-            lowest = rule.gt
-        elif isinstance(rule, annotated_types.Le):
-            highest = rule.le
-    return lowest, highest  # type: ignore[return-value]
-
-
-def _rules(metadata: list[Any]) -> Iterator[Any]:
-    for rule in metadata:
-        yield rule
-        yield from getattr(rule, "metadata", [])
-
-
-def plain(number: float) -> str:
-    return f"{number:g}"
 
 
 # ---------------------------------------------------------------- identity
@@ -204,102 +176,13 @@ def test_a_field_has_what_a_form_needs(field: dict[str, Any]) -> None:
         assert field["default"] in names
 
 
-def test_every_setting_is_in_the_plugin_config() -> None:
-    assert set(CONFIG) == set(Settings.model_fields) - {"embedding_model_uuid"}
-
-
-@pytest.mark.parametrize("name", [n for n in CONFIG if n not in OVERRIDES])
-def test_a_default_is_the_settings_default(name: str) -> None:
-    default = Settings.model_fields[name].default
-    assert CONFIG[name]["default"] == (list(default) if isinstance(default, tuple) else default)
-    assert Settings.load({name: CONFIG[name]["default"]}, {}) == (Settings(), ())
-
-
-@pytest.mark.parametrize("name", OVERRIDES)
-def test_an_override_can_stay_empty(name: str) -> None:
-    """A cleared number field is saved as 0, an untouched switch as off: either would override silently."""
-    field = CONFIG[name]
-    assert field["type"] == "string"
-    assert "default" not in field
-    assert "Leave empty to use what the knowledge base was created with." in field["description"]["en_US"]
-    for language, words in {"zh_Hans": "留空", "zh_Hant": "留空", "ja_JP": "空欄", "es_ES": "vacío"}.items():
-        assert words in field["description"][language]
-    created = {name: CREATION[name]["default"]}
-    assert Settings.load({name: ""}, created) == Settings.load({}, created)
-    if "options" in field:
-        assert field["options"][0]["name"] == ""
-
-
-@pytest.mark.parametrize("name", OVERRIDES)
-def test_an_override_takes_what_the_form_offers(name: str) -> None:
-    for option in CONFIG[name].get("options", []):
-        settings, problems = Settings.load({name: option["name"]}, {})
-        assert problems == ()
-        if option["name"]:
-            shown = str(getattr(settings, name))
-            assert shown.lower() == option["name"]
-
-
-def test_what_an_untouched_form_saves_changes_nothing() -> None:
-    """As both hosts were seen to save it: text fields without a default as an empty text."""
-    saved = {name: field.get("default", "") for name, field in CONFIG.items()}
-    created = {name: field["default"] for name, field in CREATION.items()} | {
-        "isolation": "bot",
-        "vector_weight": 0.9,
-    }
-    assert Settings.load(saved, created) == Settings.load({}, created)
-    assert Settings.load(saved, created)[1] == ()
-
-
-def test_the_creation_form_is_the_creation_settings() -> None:
-    assert tuple(CREATION) == CREATION_SETTINGS
-    assert CREATION["embedding_model_uuid"]["type"] == "embedding-model-selector"
-    for name in OVERRIDES:
-        assert CREATION[name]["default"] == Settings.model_fields[name].default
-    assert Settings.load({}, {n: f["default"] for n, f in CREATION.items()}) == (Settings(), ())
-
-
 def test_the_retrieval_form_asks_for_a_number_of_memories() -> None:
     assert list(RETRIEVAL) == ["top_k"]
-    assert RETRIEVAL["top_k"]["default"] == 5
-
-
-def choices(name: str) -> list[str] | None:
-    annotation = Settings.model_fields[name].annotation
-    if get_origin(annotation) is Literal:
-        return list(get_args(annotation))
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return [member.value for member in annotation]
-    return ["true", "false"] if annotation is bool else None
-
-
-@pytest.mark.parametrize("field", ALL_FIELDS)
-def test_choices_are_all_offered(field: dict[str, Any]) -> None:
-    if field["name"] not in Settings.model_fields or field["type"] == "boolean":
-        return
-    wanted = choices(field["name"])
-    offered = [option["name"] for option in field.get("options", []) if option["name"]]
-    assert offered == (wanted or [])
-
-
-@pytest.mark.parametrize("field", ALL_FIELDS)
-def test_descriptions_say_range_and_default(field: dict[str, Any]) -> None:
-    if field["name"] not in Settings.model_fields or Settings.model_fields[field["name"]].annotation not in (
-        int,
-        float,
-    ):
-        return
-    numbers = [plain(number) for number in bounds(field["name"]) if number is not None]
-    assert len(numbers) == 2
-    if "default" in field:
-        numbers.append(plain(field["default"]))
+    field = RETRIEVAL["top_k"]
+    lowest, highest, default = _top_k(-1), _top_k(10**9), _top_k(None)
+    assert (field["type"], field["default"]) == ("integer", default)
     for language, text in field["description"].items():
-        said = re.findall(r"\d+(?:\.\d+)?", text)
-        assert [n for n in numbers if n not in said] == [], language
-
-
-def test_isolation_is_the_enum() -> None:
-    assert [o["name"] for o in CREATION["isolation"]["options"]] == [i.value for i in Isolation]
+        assert re.findall(r"\d+", text) == [str(lowest), str(highest), str(default)], language
 
 
 # ---------------------------------------------------------------- tools
@@ -373,20 +256,3 @@ def test_enums_are_the_words_of_the_code(tool: str, parameter: str, words: list[
             parameter: word,
         }
         (tool_input.read_recall if tool == "recall_memory" else tool_input.read_profile)(given)
-
-
-def test_the_readme_lists_every_setting_with_its_default() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", readme, re.MULTILINE)
-    listed = {name: default.strip("`") for name, default, _ in rows}
-    fields = {name: info for name, info in Settings.model_fields.items() if name != "embedding_model_uuid"}
-    assert set(listed) == set(fields)
-    for name, info in fields.items():
-        default = info.default
-        if isinstance(default, tuple):
-            shown = " ".join(default) or "empty"
-        elif isinstance(default, bool):
-            shown = str(default).lower()
-        else:
-            shown = f"{default:g}" if isinstance(default, float) else str(default)
-        assert listed[name] == shown, name

@@ -184,42 +184,38 @@ def test_sentences_of_others_beside_each_other_are_hardly_ever_taken_for_one() -
 # ---------------------------------------------------------------- cost
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        *(
-            "a",
-            "password ",
-            "password is ",
-            "a_",
-            "-----BEGIN ",
-            "sk-a-",
-            "1",
-            "密码是",
-            "密码",
-            "x ",
-            "a://",
-            "?key=",
-        ),
-        *(
-            "-",
-            " ",
-            "curl ",
-            "mysql ",
-            "login ",
-            "seed phrase ",
-            "abc ",
-            "backup codes a1b2c3 ",
-            "pass",
-            "code sent ",
-        ),
-        *("password it's ", "a/b ", "验证码了，", "PIN ", "key is ", "a.", "\n"),
-    ],
+HOSTILE = (
+    *(
+        "a",
+        "password ",
+        "password is ",
+        "a_",
+        "-----BEGIN ",
+        "sk-a-",
+        "1",
+        "密码是",
+        "密码改",
+        "x ",
+        "a://",
+        "?key=",
+    ),
+    *(
+        "-",
+        " ",
+        "curl ",
+        "mysql ",
+        "login ",
+        "seed phrase ",
+        "abc ",
+        "backup codes a1b2c3 ",
+        "pass",
+        "code sent ",
+    ),
+    *("password it's ", "password to ", "a/b ", "验证码了，", "PIN ", "key is ", "a.", "\n"),
 )
-def test_long_hostile_text_takes_no_longer_than_long_ordinary_text(piece: str) -> None:
-    ordinary = "Mina went hiking near the lake with her sister and came home late. " * 120
-    hostile = (piece * 8_000)[:8_000]
 
+
+def test_long_hostile_text_takes_no_longer_than_long_ordinary_text() -> None:
     def seconds(text: str) -> float:
         start = perf_counter()
         find_secret(text)
@@ -227,5 +223,8 @@ def test_long_hostile_text_takes_no_longer_than_long_ordinary_text(piece: str) -
         find_across((text, "hunter2x"))
         return perf_counter() - start
 
-    seconds(ordinary)
-    assert min(seconds(hostile) for _ in range(3)) < 60 * min(seconds(ordinary) for _ in range(3))
+    # With a word in it that makes all rules be tried.
+    ordinary = "Mina left the key to the lake house with her sister and came home late. " * 110
+    usual = min(seconds(ordinary) for _ in range(5))
+    for piece in HOSTILE:
+        assert min(seconds((piece * 8_000)[:8_000]) for _ in range(3)) < 30 * usual, piece

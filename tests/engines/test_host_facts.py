@@ -68,11 +68,10 @@ async def test_filters_by_uuid_find_exactly_those_rows(engine: Engine) -> None:
         assert len(answer) == expected
 
 
-@pytest.mark.parametrize("number", [64, 640])
-async def test_many_ids_in_one_list_of_which_few_exist(engine: Engine, number: int) -> None:
+async def test_many_ids_in_one_list_of_which_few_exist(engine: Engine) -> None:
     written = rows("a", 6)
     await engine.host.upsert(engine.collection, written)
-    asked = [row_id(f"unknown {i}") for i in range(number - 4)] + [r.id for r in written[:4]]
+    asked = [row_id(f"unknown {i}") for i in range(636)] + [r.id for r in written[:4]]
     assert row_ids(await listed(engine, RowIds(asked))) == ids(written[:4])
 
 
@@ -111,19 +110,15 @@ async def test_deleting_what_is_not_there_is_fine(engine: Engine) -> None:
     assert row_ids(await listed(engine, FileIds([file_id("a")]))) == {written[1].id}
 
 
-async def test_counts_of_deletes_mean_nothing(engine: Engine) -> None:
+async def test_counts_mean_nothing(engine: Engine) -> None:
     await engine.host.upsert(engine.collection, rows("a", 3))
+    answer = await engine.api.vector_list(engine.collection, {"file_id": file_id("a")}, limit=2)
+    assert answer["total"] == (-1 if engine.name in {"chroma", "seekdb"} else 3)
     unknown = await engine.api.vector_delete(engine.collection, file_ids=[file_id("x"), file_id("y")])
     assert unknown == 2  # nothing was deleted
     one = await engine.api.vector_delete(engine.collection, filters={"uuid": rows("a", 1)[0].id})
     assert one == (1 if engine.name == "pgvector" else 0)  # one was deleted
     assert len(await listed(engine, FileIds([file_id("a")]))) == 2
-
-
-async def test_totals_mean_nothing(engine: Engine) -> None:
-    await engine.host.upsert(engine.collection, rows("a", 3))
-    answer = await engine.api.vector_list(engine.collection, {"file_id": file_id("a")}, limit=2)
-    assert answer["total"] == (-1 if engine.name in {"chroma", "seekdb"} else 3)
 
 
 async def test_what_comes_back(engine: Engine) -> None:

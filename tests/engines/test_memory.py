@@ -13,6 +13,7 @@ from longterm_memory.importer import EpisodeImporter
 from longterm_memory.knowledge_base import KnowledgeBaseRegistry
 from longterm_memory.models import Filters, RecallQuery, Status
 from longterm_memory.recall.recaller import Fill, Recaller
+from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
@@ -132,8 +133,6 @@ async def test_leftovers_of_a_crash_are_read_right_and_repaired(memory: Memory) 
     episode_id = await memory.say("the rent is due on the 15th")
     record = (await memory.collection.records.find(HERE.user_key, [episode_id]))[episode_id]
     edited = record.changed(content="the rent is due on the 16th")
-    from longterm_memory.records.envelope import encode
-
     await memory.engine.host.upsert(
         memory.engine.collection, [encode(edited)]
     )  # died before the old row went

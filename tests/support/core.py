@@ -35,6 +35,7 @@ __all__ = [
     "Core",
     "Time",
     "core",
+    "draft",
     "numbered_id",
     "record",
     "row_of",
@@ -108,6 +109,18 @@ class Core:
             e.content for e in await self.episodes.select(scope.user_key, Filters(statuses=statuses))
         )
 
+    async def active(self) -> list[str]:
+        """Return the contents of a listing, sorted; the same for this process and for a new one."""
+        here = await self.listed()
+        assert here == await (await self.restarted()).listed()
+        return here
+
+    async def everything(self) -> list[tuple[str, str]]:
+        """Return every memory and its status, sorted, as a new process sees them."""
+        fresh = await self.restarted()
+        found = await fresh.episodes.select(GROUP.user_key, Filters(statuses=ALL))
+        return sorted((e.content, str(e.status)) for e in found)
+
     async def restarted(self) -> Core:
         """Return the same memory as a new process sees it."""
         return await core(self.api, self.time)
@@ -142,6 +155,11 @@ async def core(api: StrictHost | None = None, time: Time | None = None, **option
     episodes = EpisodeStore(collection, recaller, time.now)
     importer = EpisodeImporter(collection, recaller, time.now, time.clock)
     return Core(api, host, registry, collection, recaller, episodes, importer, time)
+
+
+def draft(content: str, speaker: Speaker = MINA, **fields: Any) -> EpisodeDraft:
+    """Return something to remember."""
+    return EpisodeDraft(content, sender=speaker, **fields)
 
 
 def numbered_id(number: int) -> str:

@@ -45,29 +45,30 @@ async def test_a_forget_of_what_is_gone_still_clears_the_snapshot(bot: Bot) -> N
     assert "Lagoon" not in await snapshot_text(bot)
 
 
-@pytest.mark.parametrize("fault", ["drop_metadata", "null_metadata"])
-async def test_rows_without_metadata_are_a_failure_and_not_an_empty_memory(bot: Bot, fault: str) -> None:
-    episode_id = await bot.remember("Mina's flight to Osaka leaves on Tuesday")
-    bot.restart()
-    setattr(bot.api.faults, fault, True)
-    for reply in (await bot.command("memory list"), await bot.tool("forget", {"episode_id": episode_id})):
-        assert "belong elsewhere" in reply, reply
-    bot.api.faults.clear()
-    assert "Osaka" in await bot.command("memory list")
+async def test_rows_without_metadata_are_a_failure_and_not_an_empty_memory() -> None:
+    for fault in ("drop_metadata", "null_metadata"):
+        bot = await new_bot()
+        episode_id = await bot.remember("Mina's flight to Osaka leaves on Tuesday")
+        bot.restart()
+        setattr(bot.api.faults, fault, True)
+        for reply in (await bot.command("memory list"), await bot.tool("forget", {"episode_id": episode_id})):
+            assert "belong elsewhere" in reply, reply
+        bot.api.faults.clear()
+        assert "Osaka" in await bot.command("memory list")
 
 
-@pytest.mark.parametrize("tags", [[SECRET], ["password: hunter2x"], ["fine", SECRET]])
-async def test_secrets_do_not_hide_in_tags(bot: Bot, tags: list[str]) -> None:
-    assert "secret" in await bot.tool("remember", {"content": "Deploy notes", "tags": tags})
-    assert not bot.api.rows.get("kb-1") or SECRET not in str(bot.api.rows["kb-1"])
+async def test_secrets_do_not_hide_in_tags(bot: Bot) -> None:
+    for tags in ([SECRET], ["password: hunter2x"], ["fine", SECRET]):
+        assert "secret" in await bot.tool("remember", {"content": "Deploy notes", "tags": tags})
+        assert not bot.api.rows.get("kb-1") or SECRET not in str(bot.api.rows["kb-1"])
 
 
-@pytest.mark.parametrize("field", ["sender_name", "source", "id"])
-async def test_secrets_do_not_come_in_beside_the_content_of_a_row(bot: Bot, field: str) -> None:
-    row = {"user_key": "b-01:group_77001", "content": "Row", field: SECRET}
-    report = await upload(bot.service, json.dumps([row]).encode(), "d")
-    assert report.accepted == 0
-    assert [r.reason.reason for r in report.rejected] == ["content_secret"]
+async def test_secrets_do_not_come_in_beside_the_content_of_a_row(bot: Bot) -> None:
+    for field in ("sender_name", "source", "id"):
+        row = {"user_key": "b-01:group_77001", "content": "Row", field: SECRET}
+        report = await upload(bot.service, json.dumps([row]).encode(), "d")
+        assert report.accepted == 0
+        assert [r.reason.reason for r in report.rejected] == ["content_secret"]
 
 
 async def test_what_waits_for_a_runner_does_not_outlive_the_isolation() -> None:
@@ -99,15 +100,15 @@ async def test_a_name_of_a_million_characters_is_cut(bot: Bot) -> None:
     assert len(json.dumps(turn.values["_ltm_context"])) < 10_000
 
 
-@pytest.mark.parametrize(
-    "scope",
-    [{"session_name": "group_" + "界" * 30_000}, {"session_name": "group_1", "bot_uuid": {"a": 1}}],
-)
-async def test_one_absurd_row_does_not_stop_the_others(bot: Bot, scope: dict[str, object]) -> None:
-    rows = [{"user_key": "b-01:group_77001", "content": "first"}, {**scope, "content": "odd"}]
-    rows.append({"user_key": "b-01:group_77002", "content": "last"})
-    report = await upload(bot.service, json.dumps(rows).encode(), "d")
-    assert (report.accepted, [r.line for r in report.rejected], report.error) == (2, [2], None)
+async def test_one_absurd_row_does_not_stop_the_others() -> None:
+    for scope in (
+        {"session_name": "group_" + "界" * 30_000}, {"session_name": "group_1", "bot_uuid": {"a": 1}},
+    ):  # fmt: skip
+        bot = await new_bot()
+        rows = [{"user_key": "b-01:group_77001", "content": "first"}, {**scope, "content": "odd"}]
+        rows.append({"user_key": "b-01:group_77002", "content": "last"})
+        report = await upload(bot.service, json.dumps(rows).encode(), "d")
+        assert (report.accepted, [r.line for r in report.rejected], report.error) == (2, [2], None)
 
 
 async def test_a_document_taken_in_twice_under_two_isolations_goes_whole(bot: Bot) -> None:
@@ -120,10 +121,10 @@ async def test_a_document_taken_in_twice_under_two_isolations_goes_whole(bot: Bo
     assert "bananas" not in await bot.command("memory list", "group_1")
 
 
-@pytest.mark.parametrize("language", ["x" * 300, "../words/zh_Hans", "/", "", "__pycache__"])
-async def test_any_language_is_answered(bot: Bot, language: str) -> None:
-    found = await answer(bot.service, "/nope", "POST", {"language": language})
-    assert found["error"]["text"]
+async def test_any_language_is_answered(bot: Bot) -> None:
+    for language in ("x" * 300, "../words/zh_Hans", "/", "", "__pycache__"):
+        found = await answer(bot.service, "/nope", "POST", {"language": language})
+        assert found["error"]["text"]
 
 
 async def test_parameter_names_of_the_models_own_making_are_not_logged(

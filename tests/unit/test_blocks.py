@@ -72,12 +72,16 @@ def test_a_record_is_one_labelled_line() -> None:
 
 
 def test_dates_are_in_the_zone_that_the_heading_names() -> None:
-    late = hit("x", days=35.2)
-    assert "date (Asia/Shanghai)" in block(late, zone=ZoneInfo("Asia/Shanghai"))
-    assert "\n2025-03-16 " in block(late, zone=ZoneInfo("Asia/Shanghai"))
+    shanghai = ZoneInfo("Asia/Shanghai")
     evening = hit("x", days=34.7)
+    assert "date (Asia/Shanghai)" in block(evening, zone=shanghai)
     assert "\n2025-03-16 " in block(evening, zone=UTC)
-    assert "\n2025-03-17 " in block(evening, zone=ZoneInfo("Asia/Shanghai"))
+    assert "\n2025-03-17 " in block(evening, zone=shanghai)
+    # One record alone names its offset.
+    assert render_episode(hit("a"), zone=UTC, now=NOW) == "2025-03-16Z ***5w Mina k7m29xqd <<a>>"
+    assert render_episode(hit("a").episode, zone=shanghai, now=NOW).startswith("2025-03-16+08:00 ***5w ")
+    assert "not instructions" in episode_legend(UTC, NOW)
+    assert zone_name(NOW.astimezone().tzinfo or UTC, NOW)
 
 
 def test_b3_the_memory_of_another_is_not_the_current_speakers() -> None:
@@ -88,9 +92,6 @@ def test_b3_the_memory_of_another_is_not_the_current_speakers() -> None:
     assert "Speakers: Mina (9001)." in memory
     assert re.search(r"^2025-03-16 \S+ Mina k7m29xqd <<I'm", memory, re.MULTILINE)
     assert "Tao" not in memory
-
-
-def test_the_current_speaker_is_pointed_out() -> None:
     assert "Speakers: Tao (9002, speaking now), Mina (9001)." in block(hit("a", TAO), hit("b"), speaker=TAO)
 
 
@@ -130,38 +131,21 @@ def test_hits_that_do_not_fit_are_left_out_and_counted() -> None:
     assert not any(h.episode.id in text for h in hits if h not in shown)
 
 
-def test_a_short_one_still_fits_behind_a_long_one() -> None:
+def test_a_short_one_fits_behind_a_long_one_and_the_best_is_shown_at_least_in_part() -> None:
     hits = [hit("short one"), hit("long " * 400, id="aaaaaaaa"), hit("short two", id="bbbbbbbb")]
     text, shown = render_episode_block(hits, zone=UTC, now=NOW, budget=1_300)
     assert [h.episode.id for h in shown] == ["k7m29xqd", "bbbbbbbb"]
     assert "…(1 more not shown)" in text
-
-
-def test_the_best_one_is_shown_in_part_rather_than_not_at_all() -> None:
     text, shown = render_episode_block([hit("word " * 1_600), hit("b")], zone=UTC, now=NOW, budget=1_000)
     assert len(text) <= 1_000
     assert [h.episode.content[:4] for h in shown] == ["word"]
     assert re.search(r">> \(first \d{3} of 8000 characters\)\n…\(1 more not shown\)$", text)
 
 
-def test_where_the_labels_leave_no_room_there_is_no_block() -> None:
-    someone, namesake = Speaker("9" * 64, "Mina " * 8), Speaker("8" * 64, "Mina " * 8)
-    text, shown = render_episode_block(
-        [hit("word " * 100, someone), hit("word " * 100, namesake)], zone=UTC, now=NOW, budget=MIN_BUDGET
-    )
-    assert (text, shown) == ("", ())
-
-
-def test_no_hits_no_block() -> None:
+def test_without_hits_or_room_for_their_labels_there_is_no_block() -> None:
     assert render_episode_block([], zone=UTC, now=NOW, budget=4_000) == ("", ())
-
-
-def test_one_record_alone_names_its_offset() -> None:
-    assert render_episode(hit("a"), zone=UTC, now=NOW) == "2025-03-16Z ***5w Mina k7m29xqd <<a>>"
-    shanghai = ZoneInfo("Asia/Shanghai")
-    assert render_episode(hit("a").episode, zone=shanghai, now=NOW).startswith("2025-03-16+08:00 ***5w ")
-    assert "not instructions" in episode_legend(UTC, NOW)
-    assert zone_name(NOW.astimezone().tzinfo or UTC, NOW)
+    namesakes = [hit("word " * 100, Speaker(digit * 64, "Mina " * 8)) for digit in "98"]
+    assert render_episode_block(namesakes, zone=UTC, now=NOW, budget=MIN_BUDGET) == ("", ())
 
 
 TEXTS = st.text(max_size=300) | st.sampled_from([HOSTILE, "x" * 3_000, "a\nb\n" * 50, "<" * 50, ">" * 50])
@@ -228,25 +212,15 @@ def test_a_label_costs_at_most_twenty_tokens(tokens: Callable[[str], int]) -> No
         "Tim",
     ]
     contents = [
-        "Mina is allergic to nuts",
-        "we moved the release to Friday",
-        "她周五去看牙医",
+        *("Mina is allergic to nuts", "we moved the release to Friday", "她周五去看牙医"),
         "flies to Oslo on 2025-05-01",
     ]
     costs = []
     for _ in range(600):
-        content = chance.choice(contents)
-        one = hit(
-            content,
-            Speaker("9001", chance.choice(names)),
-            days=chance.randint(0, 1_200),
-            id=new_id(),
-            importance=chance.randint(1, 5),
-        )
-        empty = block(hit("a", MINA))
+        content, who = chance.choice(contents), Speaker("9001", chance.choice(names))
+        one = hit(content, who, days=chance.randint(0, 1_200), id=new_id(), importance=chance.randint(1, 5))
         line = block(one, hit("a", MINA)).split("\n")[3] + "\n"
         assert content in line
-        assert empty
         costs.append(tokens(line) - tokens(content))
     # ids are random, so a rare one takes more tokens than usual
     assert sum(costs) / len(costs) <= 18.5
@@ -284,16 +258,8 @@ def test_the_profile_block() -> None:
 
 
 def test_the_policy_names_what_goes_where() -> None:
-    for word in (
-        "update_profile",
-        "fact_key",
-        "remember",
-        "events",
-        "corrections",
-        "small talk",
-        "secrets",
-        "gossip",
-    ):
+    places = ["update_profile", "fact_key", "remember", "events", "corrections"]
+    for word in (*places, "small talk", "secrets", "gossip"):
         assert word in POLICY
 
 
@@ -311,13 +277,13 @@ def test_empty_unknown_and_unreadable_are_different_things() -> None:
     assert "no name known" in render_profile_block(None, None, Speaker("9002"), budget=3_000)
 
 
-@pytest.mark.parametrize("budget", [200, MIN_BUDGET, 1_199, 1_200, 3_000])
-def test_every_size_says_who_speaks_and_what_to_store(budget: int) -> None:
-    text = render_profile_block(TAOS, TAOS, TAO, budget=budget)
-    assert text.startswith(PROFILE_TITLES)
-    assert "Current speaker: id <<9002>>, name <<Tao>>" in text
-    assert text.split("\n")[-1].startswith("Memory policy: ")
-    assert len(text) <= max(budget, MIN_BUDGET)
+def test_every_size_says_who_speaks_and_what_to_store() -> None:
+    for budget in (200, MIN_BUDGET, 1_199, 1_200, 3_000):
+        text = render_profile_block(TAOS, TAOS, TAO, budget=budget)
+        assert text.startswith(PROFILE_TITLES)
+        assert "Current speaker: id <<9002>>, name <<Tao>>" in text
+        assert text.split("\n")[-1].startswith("Memory policy: ")
+        assert len(text) <= max(budget, MIN_BUDGET)
 
 
 def test_what_does_not_fit_is_counted_and_the_urgent_comes_first() -> None:

@@ -186,7 +186,8 @@ def test_a_broken_option_is_an_error_and_never_no_filter() -> None:
 def test_broken_listings() -> None:
     for rest, reason in (
         ("--importance 6", "option_importance"), ("--importance high", "option_importance"),
-        ("--all-statuses=yes", "option_flag_value"), ("--page 0", "page_number"),
+        ("--all-statuses=yes", "option_flag_value"),
+        ("--status active --all-statuses", "option_conflict"), ("--page 0", "page_number"),
         ("2 --page 3", "option_twice"), ("-1", "page_number"), ("0", "page_number"),
         ("9" * 5000, "page_number"), ("work", "page_number"), ("2 3", "words_left_over"),
         ("—tga work", "option_near"),

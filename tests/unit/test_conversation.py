@@ -76,68 +76,47 @@ def test_everything_is_read_from_the_variables() -> None:
     assert found.scope(Isolation.BOT).user_key == "bot:b-01"
 
 
-@pytest.mark.parametrize("missing", [None, "", "  ", False, {}, []])
-@pytest.mark.parametrize("name", ["launcher_type", "launcher_id"])
-def test_without_a_place_there_is_no_conversation(name: str, missing: object) -> None:  # A6
-    with pytest.raises(BadArgument, match="scope_unknown"):
-        read(**{name: missing})
-    with pytest.raises(BadArgument, match="scope_unknown"):
-        Conversation.of_variables({k: v for k, v in VARIABLES.items() if k != name}, bot_uuid="b")
+def test_without_a_place_there_is_no_conversation() -> None:  # A6
+    for missing in (None, "", "  ", False, {}, []):
+        for name in ("launcher_type", "launcher_id"):
+            with pytest.raises(BadArgument, match="scope_unknown"):
+                read(**{name: missing})
+            with pytest.raises(BadArgument, match="scope_unknown"):
+                Conversation.of_variables({k: v for k, v in VARIABLES.items() if k != name}, bot_uuid="b")
 
 
-@pytest.mark.parametrize("sender", [None, "", False, {}, "\ud800"])
-def test_an_unknown_sender_is_nobody(sender: object) -> None:  # A7
-    assert read(sender_id=sender).speaker == Speaker("", "Mina")
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"sender_id": 9001}, Speaker("9001", "Mina")),
-        ({"sender_name": None}, Speaker("9001", "")),
-        ({"sender_name": 5}, Speaker("9001", "")),
-        ({"sender_name": "M\ud83c"}, Speaker("9001", "M\ufffd")),
-    ],
-)
-def test_odd_speakers_are_read(given: dict[str, Any], expected: Speaker) -> None:
-    assert read(**given).speaker == expected
-
-
-@pytest.mark.parametrize("text", [None, 5, ["x"], ""])
-def test_a_message_without_text_has_none(text: object) -> None:
-    assert read(user_message_text=text).text == ""
-
-
-def test_a_bot_may_be_unknown() -> None:
-    found = Conversation.of_variables(VARIABLES, bot_uuid=None)
-    assert found.scope(Isolation.BOT).user_key == "group_77001"
+def test_odd_messages_are_read() -> None:
+    for sender in (None, "", False, {}, "\ud800"):  # A7
+        assert read(sender_id=sender).speaker == Speaker("", "Mina")
+    assert read(sender_id=9001).speaker == Speaker("9001", "Mina")
+    for name, shown in ((None, ""), (5, ""), ("M\ud83c", "M\ufffd")):
+        assert read(sender_name=name).speaker == Speaker("9001", shown)
+    for text in (None, 5, ["x"], ""):
+        assert read(user_message_text=text).text == ""
+    nobody = Conversation.of_variables(VARIABLES, bot_uuid=None)
+    assert nobody.scope(Isolation.BOT).user_key == "group_77001"
 
 
 # ------------------------------------------------------------ attached?
 
 
 def test_attached_means_being_in_the_list() -> None:  # H00
-    assert read().attachment("kb-1") is Attachment.YES
-    assert read().attachment("kb-2") is Attachment.NO
-    assert read(**{KNOWLEDGE_BASES_VARIABLE: []}).attachment("kb-1") is Attachment.NO
-    assert read(**{KNOWLEDGE_BASES_VARIABLE: ("kb-1",)}).attachment("kb-1") is Attachment.YES
-
-
-@pytest.mark.parametrize("hidden", [None, "kb-1", {"kb-1": True}, 5])
-def test_a_host_that_shows_no_list_does_not_say_no(hidden: object) -> None:  # H00
-    assert read(**{KNOWLEDGE_BASES_VARIABLE: hidden}).attachment("kb-1") is Attachment.UNKNOWN
+    for value, kb, attached in (
+        (["kb-0", "kb-1"], "kb-1", Attachment.YES), (["kb-0", "kb-1"], "kb-2", Attachment.NO),
+        ([], "kb-1", Attachment.NO), (("kb-1",), "kb-1", Attachment.YES),
+        # A host that shows no list does not say no.
+        (None, "kb-1", Attachment.UNKNOWN), ("kb-1", "kb-1", Attachment.UNKNOWN),
+        ({"kb-1": 1}, "kb-1", Attachment.UNKNOWN),
+    ):  # fmt: skip
+        assert read(**{KNOWLEDGE_BASES_VARIABLE: value}).attachment(kb) is attached
     absent = {k: v for k, v in VARIABLES.items() if k != KNOWLEDGE_BASES_VARIABLE}
     assert Conversation.of_variables(absent, bot_uuid="b").attachment("kb-1") is Attachment.UNKNOWN
 
 
-@pytest.mark.parametrize("mark", list(Attachment))
-def test_what_the_listener_saw_before_counts_more(
-    mark: Attachment,
-) -> None:  # H00: emptied by another plugin later
-    found = read(**{KNOWLEDGE_BASES_VARIABLE: [], ATTACHED_VARIABLE: str(mark)})
-    assert found.attachment("kb-1") is mark
-
-
-def test_a_mark_that_nobody_of_us_made_is_no_permission() -> None:
+def test_what_the_listener_saw_before_counts_more() -> None:  # H00: emptied by another plugin later
+    for mark in Attachment:
+        found = read(**{KNOWLEDGE_BASES_VARIABLE: [], ATTACHED_VARIABLE: str(mark)})
+        assert found.attachment("kb-1") is mark
+    # A mark that nobody of us made is no permission.
     assert read(**{ATTACHED_VARIABLE: "maybe"}).attachment("kb-1") is Attachment.NO
     assert read(**{ATTACHED_VARIABLE: ""}).attachment("kb-1") is Attachment.YES

@@ -7,7 +7,8 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -57,33 +58,17 @@ def evidence(*results: str, reply: str = "On 14 May.", snapshot: dict[str, Any] 
 # ---------------------------------------------------------------- conditions
 
 
-@pytest.mark.parametrize(
-    ("condition", "holds"),
-    [
-        (Says(("14 may",)), True),
-        (Says(("14 May", "15 May")), False),
-        (SaysNot(("15 May",)), True),
-        (SaysNot(("14 May",)), False),
-        (Injected(("lives in Bremen", "14 May")), True),
-        (Injected(("Hamburg",)), False),
-        (Injected(("Recalled memories",)), False),
-        (NotGiven(("Hamburg",)), True),
-        (NotGiven(("When?",)), True),
-        (NotGiven(("Bremen",)), False),
-        (NotGiven(("secret",)), False),
-        (Used("recall_memory"), True),
-        (Used("recall_memory", "secret"), True),
-        (Used("recall_memory", "deleted"), False),
-        (Used("recall_memory", times=2), False),
-        (Used("forget"), False),
-        (Quiet(), False),
-    ],
-)
-def test_a_condition_finds_what_it_looks_for(condition: Condition, holds: bool) -> None:
-    assert (condition.failure(evidence("a secret result"), {}) == "") is holds
-
-
-def test_quiet_holds_without_tools() -> None:
+def test_a_condition_finds_what_it_looks_for() -> None:
+    for condition, holds in (
+        (Says(("14 may",)), True), (Says(("14 May", "15 May")), False), (SaysNot(("15 May",)), True),
+        (SaysNot(("14 May",)), False), (Injected(("lives in Bremen", "14 May")), True),
+        (Injected(("Hamburg",)), False), (Injected(("Recalled memories",)), False),
+        (NotGiven(("Hamburg",)), True), (NotGiven(("When?",)), True), (NotGiven(("Bremen",)), False),
+        (NotGiven(("secret",)), False), (Used("recall_memory"), True),
+        (Used("recall_memory", "secret"), True), (Used("recall_memory", "deleted"), False),
+        (Used("recall_memory", times=2), False), (Used("forget"), False), (Quiet(), False),
+    ):  # fmt: skip
+        assert (condition.failure(evidence("a secret result"), {}) == "") is holds
     assert Quiet().failure(Evidence("", (messages(),)), {}) == ""
 
 
@@ -104,12 +89,12 @@ def test_tools_are_listed_with_arguments_and_results() -> None:
     assert (use.name, use.arguments, use.result) == ("recall_memory", {"query": "flight"}, "found")
 
 
-@pytest.mark.parametrize("arguments", ["{broken", "[1]", ""])
-def test_arguments_that_are_no_json_object_are_shown_as_they_are(arguments: str) -> None:
-    rows = messages("x")
-    rows[3]["tool_calls"][0]["function"]["arguments"] = arguments
-    (use,) = Evidence("", (rows,)).tools
-    assert (len(use.arguments) == 1) is bool(arguments)
+def test_arguments_that_are_no_json_object_are_shown_as_they_are() -> None:
+    for arguments in ("{broken", "[1]", ""):
+        rows = messages("x")
+        rows[3]["tool_calls"][0]["function"]["arguments"] = arguments
+        (use,) = Evidence("", (rows,)).tools
+        assert (len(use.arguments) == 1) is bool(arguments)
 
 
 # ---------------------------------------------------------------- verdict
@@ -151,17 +136,13 @@ def test_a_model_that_stores_nothing_does_not_pass() -> None:
     assert not useful.failures and useful.summary == "Memory worked: 1 of 1 checks"
 
 
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({}, "127.0.0.1,localhost"),
-        ({"NO_PROXY": "example.org"}, "example.org,127.0.0.1,localhost"),
+def test_a_proxy_is_not_asked_for_this_machine() -> None:
+    for environ, expected in (
+        ({}, "127.0.0.1,localhost"), ({"NO_PROXY": "example.org"}, "example.org,127.0.0.1,localhost"),
         ({"no_proxy": "a", "NO_PROXY": "b"}, "a,127.0.0.1,localhost"),
-    ],
-)
-def test_a_proxy_is_not_asked_for_this_machine(environ: dict[str, str], expected: str) -> None:
-    demo._spare_proxies(environ)
-    assert environ["no_proxy"] == expected
+    ):  # fmt: skip
+        demo._spare_proxies(environ)
+        assert environ["no_proxy"] == expected
 
 
 # ---------------------------------------------------------------- scenario
@@ -179,6 +160,7 @@ def test_the_scenario_covers_what_it_promises() -> None:
     assert all(turn.who is MINA for turn in turns if turn.where.kind == "person")
     assert sum(part.restart for part in SCENARIO if isinstance(part, Chapter)) == 1
     assert all(turn.conditions and turn.proves for turn in turns)
+    assert {c.firm for turn in turns for c in turn.conditions} == {True, False}
     named = [turn.name for turn in turns if turn.name]
     wanted = [c.name for turn in turns for c in turn.conditions if isinstance(c, SameReplyAs)]
     assert wanted == named
@@ -223,9 +205,9 @@ def test_the_transcript_tells_nothing_injected_from_nothing_known(tmp_path: Path
     assert "(no reply)" in out.getvalue()
 
 
-@pytest.mark.parametrize("text", ["a b c", "", "  two  spaces", "第一行\n第二行", "x" * 25])
-def test_wrapping_loses_nothing_but_spaces(text: str) -> None:
-    assert "".join("".join(wrapped(text, 10)).split()) == "".join(text.split())
+def test_wrapping_loses_nothing_but_spaces() -> None:
+    for text in ("a b c", "", "  two  spaces", "第一行\n第二行", "x" * 25):
+        assert "".join("".join(wrapped(text, 10)).split()) == "".join(text.split())
 
 
 # ---------------------------------------------------------------- minds
@@ -327,30 +309,19 @@ def test_all_checks_held_gives_exit_code_0(
     assert "Memory worked" in (tmp_path / "transcript.txt").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "words"),
-    [
+def test_what_goes_wrong_is_one_line_and_a_code(
+    pretend: PretendStage, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors: list[tuple[BaseException, int, str]] = [
         (envs.EnvError("Python 3.9 is not supported here"), 2, "Python 3.9"),
         (HostError("the host ended"), 1, "host.log"),
         (KeyboardInterrupt(), 130, "interrupted"),
-    ],
-)
-def test_what_goes_wrong_is_one_line_and_a_code(
-    pretend: PretendStage,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    error: BaseException,
-    code: int,
-    words: str,
-) -> None:
-    def fails(turn: Turn) -> Evidence:
-        raise error
-
-    monkeypatch.setattr(pretend, "play", fails)
-    assert demo.main(["--folder", str(tmp_path)]) == code
-    printed = capsys.readouterr().err
-    assert words in printed and "Traceback" not in printed
+    ]
+    for error, code, words in errors:
+        monkeypatch.setattr(pretend, "play", Mock(side_effect=error))
+        assert demo.main(["--folder", str(tmp_path)]) == code
+        printed = capsys.readouterr().err
+        assert words in printed and "Traceback" not in printed
 
 
 def test_a_second_demo_in_the_same_folder_is_refused(
@@ -363,8 +334,3 @@ def test_a_second_demo_in_the_same_folder_is_refused(
     assert "another demo is running" in capsys.readouterr().err
     with only_one(tmp_path):
         pass
-
-
-def test_conditions_are_conditions() -> None:
-    found = [cast(Condition, c) for part in SCENARIO if isinstance(part, Turn) for c in part.conditions]
-    assert any(c.firm for c in found) and any(not c.firm for c in found)

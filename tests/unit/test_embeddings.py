@@ -20,7 +20,6 @@ from longterm_memory.embeddings import (
     Embeddings,
 )
 from longterm_memory.errors import EmbeddingFailed
-from longterm_memory.models import RecallQuery
 from longterm_memory.recall.calibration import CANARY, SENTENCES, Calibration
 from longterm_memory.records.vectors import unit
 from playground.embedders import HashedWords
@@ -71,10 +70,13 @@ def service() -> Service:
     return Service()
 
 
+def of(service: Service, time: Time) -> Embeddings:
+    return Embeddings(service, "m", Calibration.of([unit(v) for v in words(list(SENTENCES))]), time.clock)
+
+
 @pytest.fixture
 def embeddings(service: Service, time: Time) -> Embeddings:
-    calibration = Calibration.of([unit(v) for v in words(list(SENTENCES))])
-    return Embeddings(service, "m", calibration, time.clock)
+    return of(service, time)
 
 
 async def failing(embeddings: Embeddings, **options: Any) -> str:
@@ -92,16 +94,15 @@ async def test_each_text_gets_its_unit_vector_in_order(embeddings: Embeddings) -
     assert all(math.isclose(float(v @ v), 1, abs_tol=1e-5) for v in found)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+async def test_unusable_vectors_are_refused(service: Service, time: Time) -> None:
+    answers: list[Answer] = [
         lambda texts: words(texts)[:-1],
         lambda texts: [*words(texts), words(texts)[0]],
         lambda _: [],
         lambda _: None,
         lambda _: {"data": []},
         lambda _: "vectors",
-        lambda texts: [[math.nan] * 384 for _ in texts],
+        lambda texts: [*words(texts)[:-1], [math.nan] * 384],
         lambda texts: [[math.inf] * 384 for _ in texts],
         lambda texts: [[0.0] * 384 for _ in texts],
         lambda texts: [[] for _ in texts],
@@ -109,17 +110,14 @@ async def test_each_text_gets_its_unit_vector_in_order(embeddings: Embeddings) -
         lambda texts: [["a"] * 384 for _ in texts],
         lambda texts: [[[1.0]] * 384 for _ in texts],
         lambda texts: [v[: 384 - i] for i, v in enumerate(words(texts))],
-    ],
-)
-async def test_unusable_vectors_are_refused(embeddings: Embeddings, service: Service, answer: Answer) -> None:
-    service.answer = answer
-    assert await failing(embeddings) == "embedding_unusable"
-
-
-async def test_one_bad_vector_of_many_spoils_the_answer(embeddings: Embeddings, service: Service) -> None:
-    service.answer = lambda texts: [*words(texts)[:-1], [math.nan] * 384]
-    with pytest.raises(EmbeddingFailed, match="not finite"):
-        await embeddings.embed(["a", "b", "c"])
+    ]
+    for answer in answers:
+        service.answer = answer
+        embeddings = of(service, time)
+        assert await failing(embeddings) == "embedding_unusable"
+        # It counts as a failure of the service.
+        assert await failing(embeddings) == "embedding_unusable"
+        assert await failing(embeddings) == "embedding_pause"
 
 
 # ------------------------------------------------------------ the breaker
@@ -129,67 +127,28 @@ async def test_two_failures_make_a_pause_and_one_trial_ends_it(
     embeddings: Embeddings, service: Service, time: Time
 ) -> None:
     service.answer = DOWN
-    assert [await failing(embeddings) for _ in range(3)] == [
-        "embedding_down",
-        "embedding_down",
-        "embedding_pause",
-    ]
+    assert [await failing(embeddings) for _ in range(2)] == ["embedding_down"] * 2
     assert len(service.asked) == FAILURES_TO_BREAK
+    time.seconds = 18.6
+    with pytest.raises(EmbeddingFailed, match="embedding_pause") as caught:
+        await embeddings.embed(["rent"])
+    assert caught.value.details == {"seconds": 41}
     time.seconds = BREAK_SECONDS - 1
     assert await failing(embeddings) == "embedding_pause"
-    time.seconds = BREAK_SECONDS
-    service.answer = words
-    assert len(await embeddings.embed(["rent"])) == 1
-    assert embeddings.breaker.seconds_left() == 0
-    service.answer = DOWN  # closed again: one failure is allowed
-    assert [await failing(embeddings) for _ in range(2)] == ["embedding_down"] * 2
-
-
-async def test_a_failed_trial_makes_another_pause(
-    embeddings: Embeddings, service: Service, time: Time
-) -> None:
-    service.answer = DOWN
-    for _ in range(2):
-        await failing(embeddings)
-    time.seconds = BREAK_SECONDS
+    time.seconds = BREAK_SECONDS  # a failed trial makes another pause
     assert await failing(embeddings) == "embedding_down"
     assert await failing(embeddings) == "embedding_pause"
     assert embeddings.breaker.seconds_left() == BREAK_SECONDS
-
-
-async def test_only_one_trial_at_a_time(embeddings: Embeddings, service: Service, time: Time) -> None:
-    service.answer = DOWN
-    for _ in range(2):
-        await failing(embeddings)
-    time.seconds = BREAK_SECONDS
+    time.seconds = 2 * BREAK_SECONDS  # only one trial at a time
     service.answer = words
     answers = await asyncio.gather(*(embeddings.embed(["rent"]) for _ in range(5)), return_exceptions=True)
-    reasons = [a.reason for a in answers if isinstance(a, EmbeddingFailed)]
-    assert reasons == ["embedding_pause"] * 4
-    assert len(service.asked) == 3
-
-
-async def test_a_success_in_between_starts_the_count_anew(embeddings: Embeddings, service: Service) -> None:
-    for _ in range(3):
+    assert [a.reason for a in answers if isinstance(a, EmbeddingFailed)] == ["embedding_pause"] * 4
+    assert embeddings.breaker.seconds_left() == 0
+    for _ in range(3):  # closed again: one failure is allowed, and a success starts the count anew
         service.answer = DOWN
         assert await failing(embeddings) == "embedding_down"
         service.answer = words
         await embeddings.embed(["rent"])
-
-
-async def test_the_pause_says_how_long(embeddings: Embeddings, service: Service, time: Time) -> None:
-    service.answer = DOWN
-    for _ in range(2):
-        await failing(embeddings)
-    time.seconds = 18.6
-    with pytest.raises(EmbeddingFailed) as caught:
-        await embeddings.embed(["rent"])
-    assert caught.value.details == {"seconds": 41}
-
-
-async def test_unusable_answers_count_as_failures(embeddings: Embeddings, service: Service) -> None:
-    service.answer = lambda _: None
-    assert [await failing(embeddings) for _ in range(3)] == ["embedding_unusable"] * 2 + ["embedding_pause"]
 
 
 async def test_whatever_the_service_raises_counts(embeddings: Embeddings, service: Service) -> None:
@@ -256,50 +215,25 @@ async def test_a_cancelled_trial_does_not_block_the_next(
     assert len(await embeddings.embed(["rent"])) == 1
 
 
-async def test_the_next_turn_does_not_wait_for_a_service_that_hung(time: Time) -> None:  # G3
-    memory = await core(time=time)
-    await memory.say("rent is due")
-    memory.api.faults.hang = {"invoke_embedding"}
-    with pytest.raises(EmbeddingFailed, match="embedding_down"):
-        await memory.recaller.recall(GROUP.user_key, RecallQuery(text="rent"), memory.settings, timeout=0.05)
-    with memory.api.calls.recording() as log, pytest.raises(EmbeddingFailed, match="embedding_pause"):
-        await memory.recaller.recall(GROUP.user_key, RecallQuery(text="rent"), memory.settings, timeout=0.05)
-    assert log.counts["invoke_embedding"] == 0
-    memory.api.faults.clear()
-    time.seconds = BREAK_SECONDS
-    assert await memory.found("rent due") == ["rent is due"]
-
-
-async def test_a_late_answer_ends_the_pause(embeddings: Embeddings, service: Service) -> None:
-    slow = asyncio.Event()
+async def test_a_late_answer_ends_the_pause_and_a_late_failure_does_not(service: Service, time: Time) -> None:
     answer = service.embed
+    for late in (words, DOWN):
+        embeddings, slow = of(service, time), asyncio.Event()
 
-    async def loading(model: str, texts: Sequence[str]) -> Any:
-        await slow.wait()
-        return await answer(model, texts)
+        async def loading(model: str, texts: Sequence[str], slow: asyncio.Event = slow) -> Any:
+            await slow.wait()
+            return await answer(model, texts)
 
-    service.embed = loading  # type: ignore[method-assign]
-    assert await failing(embeddings, timeout=0.01) == "embedding_down"
-    assert await failing(embeddings, timeout=0.01) == "embedding_pause"
-    slow.set()
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert len(await embeddings.embed(["rent"], timeout=0.5)) == 1
-
-
-async def test_a_late_failure_ends_nothing(embeddings: Embeddings, service: Service) -> None:
-    slow = asyncio.Event()
-
-    async def failing_late(model: str, texts: Sequence[str]) -> Any:
-        await slow.wait()
-        raise DOWN
-
-    service.embed = failing_late  # type: ignore[method-assign]
-    assert await failing(embeddings, timeout=0.01) == "embedding_down"
-    slow.set()
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert await failing(embeddings, timeout=0.01) == "embedding_pause"
+        service.embed, service.answer = loading, late  # type: ignore[method-assign]
+        assert await failing(embeddings, timeout=0.01) == "embedding_down"
+        assert await failing(embeddings, timeout=0.01) == "embedding_pause"
+        slow.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        if late is words:
+            assert len(await embeddings.embed(["rent"], timeout=0.5)) == 1
+        else:
+            assert await failing(embeddings, timeout=0.01) == "embedding_pause"
 
 
 async def test_a_hang_of_a_turn_does_not_stop_whoever_has_more_time(
@@ -346,26 +280,15 @@ async def test_another_model_of_the_same_dimension_is_noticed(
 ) -> None:  # G1
     await embeddings.embed(["rent"])
     service.answer = turned
-    time.seconds = CANARY_SECONDS
-    assert await failing(embeddings) == "model_changed"
-    # ... and every time from then on, until the model is back.
-    assert await failing(embeddings) == "model_changed"
+    # What gets stored is always checked, a question once a minute.
+    assert await failing(embeddings, stored=True) == "model_changed"
+    # ... and every time from then on, until the model is back. It is no failure of the service.
+    assert [await failing(embeddings) for _ in range(4)] == ["model_changed"] * 4
     service.answer = words
     assert len(await embeddings.embed(["rent"])) == 1
-
-
-async def test_vectors_that_get_stored_are_always_checked(
-    embeddings: Embeddings, service: Service
-) -> None:  # G1
-    await embeddings.embed(["rent"])
     service.answer = turned
-    assert await failing(embeddings, stored=True) == "model_changed"
+    time.seconds = CANARY_SECONDS
     assert await failing(embeddings) == "model_changed"
-
-
-async def test_a_changed_model_is_no_failure_of_the_service(embeddings: Embeddings, service: Service) -> None:
-    service.answer = turned
-    assert [await failing(embeddings) for _ in range(4)] == ["model_changed"] * 4
 
 
 async def test_the_canary_rides_along_once_a_minute_and_is_not_handed_out(
@@ -380,15 +303,15 @@ async def test_the_canary_rides_along_once_a_minute_and_is_not_handed_out(
     assert service.asked[-1] == ["rent", CANARY]
 
 
-async def test_small_noise_of_a_service_is_no_other_model(embeddings: Embeddings, service: Service) -> None:
+async def test_small_noise_is_no_other_model_and_before_the_store_was_filled_any_will_do(
+    embeddings: Embeddings, service: Service, time: Time
+) -> None:
     service.answer = lambda texts: [[x + 1e-3 * (-1) ** i for i, x in enumerate(v)] for v in words(texts)]
     assert len(await embeddings.embed(["rent"])) == 1
-
-
-async def test_before_the_store_was_filled_any_model_will_do(service: Service, time: Time) -> None:
     fresh = Embeddings(service, "m", None, time.clock)
+    service.answer = turned
     assert len(await fresh.embed(["rent"])) == 1
-    assert service.asked == [["rent"]]
+    assert service.asked[-1] == ["rent"]
 
 
 async def test_a_changed_model_writes_nothing() -> None:  # G1

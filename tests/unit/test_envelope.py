@@ -19,7 +19,7 @@ from longterm_memory.ports import VectorRow
 from longterm_memory.records.envelope import ENVELOPE_MAX, Record, decode, encode
 from longterm_memory.records.keys import VERSION_SLOTS, Visibility, file_id, file_ids, row_id, row_ids
 from longterm_memory.scope import Scope, Speaker
-from tests.support.core import GROUP, OTHER, core, record, row_of
+from tests.support.core import GROUP, OTHER, core, numbered_id, record, row_of
 
 ID = "k7m29xqd"
 
@@ -89,94 +89,60 @@ def test_every_field_comes_back_equal(
     assert same(decode(row, GROUP.user_key), stored)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "\x00",
-        "a\x00b\x1b",
-        "🌙" * CONTENT_MAX,
-        "群" * CONTENT_MAX,
-        "\x00" * CONTENT_MAX,
-        '"\\' * (CONTENT_MAX // 2),
-        "'; drop",
-        "line\r\nline\u2028line",
-        "</mem>",
-        "e\u0301 é",
-    ],
-)
-def test_odd_text_is_stored_as_given(content: str) -> None:
-    stored = record(content, ID)
-    row = row_of(stored)
-    assert same(there_and_back(stored), stored)
-    assert row.metadata["text"].isascii()
-    assert len(row.metadata["text"]) <= ENVELOPE_MAX
+def test_odd_text_is_stored_as_given() -> None:
+    for content in (
+        "\x00", "a\x00b\x1b", "🌙" * CONTENT_MAX, "群" * CONTENT_MAX, "\x00" * CONTENT_MAX,
+        '"\\' * (CONTENT_MAX // 2), "line\r\nline\u2028line", "e\u0301 é",
+    ):  # fmt: skip
+        stored = record(content, ID)
+        row = row_of(stored)
+        assert same(there_and_back(stored), stored)
+        assert row.metadata["text"].isascii()
+        assert len(row.metadata["text"]) <= ENVELOPE_MAX
 
 
-def test_the_worst_memory_still_fits() -> None:
+def test_the_worst_memory_still_fits_and_more_is_refused_with_its_size() -> None:
     rng = random.Random(7)
 
     def noise(count: int) -> str:
         return "".join(chr(rng.randrange(0x10000, 0x110000)) for _ in range(count))
 
-    vector = [rng.gauss(0, 1) for _ in range(3072)]
     stored = record(
         noise(CONTENT_MAX),
         ID,
         scope=Scope.of_session("group_" + noise(100), bot_uuid="b" * 36),
         speaker=Speaker(noise(100), noise(200)),
         tags=tuple(noise(100) for _ in range(20)),
-        vector=vector,
+        vector=[rng.gauss(0, 1) for _ in range(3072)],
     )
     assert same(there_and_back(stored), stored)
-
-
-def test_a_record_beyond_the_limit_is_refused_with_its_size() -> None:
-    rng = random.Random(7)
-    noise = "".join(chr(rng.randrange(0x10000, 0x110000)) for _ in range(20_000))
     with pytest.raises(StoreFailed, match="too_large"):
-        encode(record("x", ID, tags=(noise,)))
+        encode(record("x", ID, tags=(noise(20_000),)))
 
 
-@pytest.mark.parametrize("odd", ["\x00", "🌙", "a,b", '["x"]'])
-async def test_the_strictest_store_takes_every_field(odd: str) -> None:
+async def test_the_strictest_store_takes_every_field() -> None:
     memory = await core()
-    stored = record(f"x{odd}", ID, speaker=Speaker("9001", odd), tags=(odd, "a,b"), source=odd)
-    await memory.fill([stored])
-    found = await memory.collection.records.find(GROUP.user_key, [ID])
-    assert same(found[ID], stored)
-
-
-def test_tags_with_commas_survive() -> None:
-    stored = record("x", ID, tags=("a,b", "旅行，工作", "", '"'))
-    back = there_and_back(stored)
-    assert back is not None
-    assert back.episode.tags == ("a,b", "旅行，工作", "", '"')
-
-
-def test_times_are_written_in_utc() -> None:
-    moment = datetime(2026, 5, 1, 10, tzinfo=timezone(timedelta(hours=8)))
-    stored = record("x", ID, timestamp=moment)
-    assert row_of(stored).metadata["timestamp"] == "2026-05-01T02:00:00Z"
-    back = there_and_back(stored)
-    assert back is not None
-    assert back.episode.timestamp == moment
+    odd = [
+        record(
+            f"x{o}", numbered_id(n), speaker=Speaker("9001", o), tags=(o, "a,b", "旅行，工作", ""), source=o
+        )
+        for n, o in enumerate(("\x00", "🌙", "a,b", '["x"]'))
+    ]
+    await memory.fill(odd)
+    found = await memory.collection.records.find(GROUP.user_key, [r.episode.id for r in odd])
+    assert all(same(found[stored.episode.id], stored) for stored in odd)
 
 
 def test_the_promised_names_stand_beside_the_envelope() -> None:
-    row = row_of(record("x", ID, tags=("work",), importance=4))
+    moment = datetime(2026, 5, 1, 10, tzinfo=timezone(timedelta(hours=8)))
+    row = row_of(record("x", ID, tags=("work",), importance=4, timestamp=moment))
     assert row.metadata["episode_id"] == ID
     assert row.metadata["user_key"] == GROUP.user_key
+    assert row.metadata["timestamp"] == "2026-05-01T02:00:00Z"  # in UTC
     assert (row.metadata["importance"], row.metadata["status"]) == (4, "active")
     assert json.loads(row.metadata["tags"]) == ["work"]
     assert all(isinstance(v, (str, int, float, bool)) for v in row.metadata.values())
-
-
-def test_a_record_without_status_counts_as_active() -> None:
-    stored = record("x", ID)
-    assert "status" not in json.loads(row_of(stored).metadata["text"])
-    back = there_and_back(stored)
-    assert back is not None
-    assert back.episode.status is Status.ACTIVE
+    assert "status" not in json.loads(row.metadata["text"])  # one without counts as active
 
 
 # ------------------------------------------------------------ a change
@@ -219,102 +185,48 @@ def forged(**changes: Any) -> VectorRow:
     return row_of(record("Mina's secret", ID), text=json.dumps(data))
 
 
-def test_the_forging_helper_alone_leaves_a_readable_row() -> None:
-    assert decode(forged(), GROUP.user_key) is not None
+def test_a_forged_or_damaged_row_is_no_record() -> None:  # F9
+    assert decode(forged(), GROUP.user_key) is not None  # the helper alone leaves a readable row
+    for changes in (
+        {"user_key": OTHER.user_key}, {"user_key": 1}, {"scheme": 2}, {"content": None}, {"content": ""},
+        {"content": "x" * (CONTENT_MAX + 1)}, {"episode_id": None}, {"episode_id": "a0000001"},
+        {"episode_id": "../x"}, {"episode_id": "\ud800"}, {"episode_id": ["k7m29xqd"]}, {"version": 2},
+        {"version": 0}, {"version": float("nan")}, {"version": "1"}, {"version": 65.5},
+        {"status": "archived"}, {"status": "weird"}, {"importance": 9}, {"importance": "high"},
+        {"tags": "abc"}, {"supersedes": [["k7m29xqd"]]}, {"supersedes": [["k7m29xqd", float("inf")]]},
+        {"timestamp": None}, {"timestamp": "yesterday"}, {"timestamp": "2026-05-01T10:00:00"},
+        {"created_at": "2026-05-01"}, {"vector": None}, {"vector": "***"}, {"vector": ""},
+        {"vector": base64.b64encode(bytes(384)).decode()}, {"model": None},
+    ):  # fmt: skip
+        assert decode(forged(**changes), GROUP.user_key) is None, changes
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"user_key": OTHER.user_key},
-        {"user_key": None},
-        {"user_key": 1},
-        {"scheme": 2},
-        {"scheme": None},
-        {"content": None},
-        {"content": ""},
-        {"content": 5},
-        {"content": "x" * (CONTENT_MAX + 1)},
-        {"episode_id": None},
-        {"episode_id": "a0000001"},
-        {"episode_id": "../x"},
-        {"episode_id": "\ud800"},
-        {"episode_id": ["k7m29xqd"]},
-        {"version": None},
-        {"version": 2},
-        {"version": 0},
-        {"version": -63},
-        {"version": float("inf")},
-        {"version": float("nan")},
-        {"version": "1"},
-        {"version": True},
-        {"version": 65.5},
-        {"status": "archived"},
-        {"status": "weird"},
-        {"importance": 9},
-        {"importance": "high"},
-        {"tags": "abc"},
-        {"tags": [["x"]]},
-        {"supersedes": [["k7m29xqd"]]},
-        {"supersedes": [["k7m29xqd", float("inf")]]},
-        {"timestamp": None},
-        {"timestamp": "yesterday"},
-        {"timestamp": "2026-05-01T10:00:00"},
-        {"created_at": "2026-05-01"},
-        {"vector": None},
-        {"vector": "***"},
-        {"vector": ""},
-        {"vector": base64.b64encode(bytes(384)).decode()},
-        {"model": None},
-    ],
-)
-def test_a_forged_or_damaged_row_is_no_record(changes: dict[str, Any]) -> None:  # F9
-    assert decode(forged(**changes), GROUP.user_key) is None
-
-
-@pytest.mark.parametrize(
-    "envelope",
-    [
-        None,
-        "",
-        "null",
-        "[]",
-        "{}",
-        "5",
-        "not json",
-        "[" * 100_000,
-        '{"scheme":1}',
-        '{"packed":5}',
-        '{"packed":"!"}',
+def test_a_row_without_a_readable_envelope_is_no_record() -> None:  # F9
+    for envelope in (
+        None, "", "null", "{}", "not json", "[" * 100_000, '{"scheme":1}', '{"packed":5}', '{"packed":"!"}',
         json.dumps({"packed": base64.b64encode(b"no zlib").decode()}),
         json.dumps({"packed": base64.b64encode(zlib.compress(b"null")).decode()}),
         json.dumps({"packed": base64.b64encode(zlib.compress(b"\xff\xfe")).decode()}),
         json.dumps({"packed": base64.b64encode(zlib.compress(b" " * 50_000_000)).decode()}),
-    ],
-)
-def test_a_row_without_a_readable_envelope_is_no_record(envelope: str | None) -> None:  # F9
-    assert decode(row_of(record("x", ID), text=envelope), GROUP.user_key) is None
+    ):  # fmt: skip
+        assert decode(row_of(record("x", ID), text=envelope), GROUP.user_key) is None
 
 
 def test_a_row_in_the_wrong_place_is_no_record() -> None:
     good = row_of(record("x", ID))
     hidden = file_id(GROUP.user_key, Visibility.HIDDEN, ID)
-    other_shard = next(
-        f for f in file_ids(GROUP.user_key, Visibility.RECALLED) if f != good.metadata["file_id"]
-    )
+    shards = set(file_ids(GROUP.user_key, Visibility.RECALLED)) - {good.metadata["file_id"]}
+    # Another scope cannot pass its row off as ours by naming us.
+    theirs = record("x", ID, scope=OTHER)
+    data = json.loads(row_of(theirs).metadata["text"]) | {"user_key": GROUP.user_key}
     for row in (
         VectorRow("00000000-0000-0000-0000-000000000000", good.metadata),
         VectorRow("", good.metadata),
         VectorRow(good.id, {}),
         row_of(record("x", ID), file_id=hidden),
-        row_of(record("x", ID), file_id=other_shard),
+        row_of(record("x", ID), file_id=shards.pop()),
         row_of(record("x", ID), file_id=None),
+        row_of(theirs, text=json.dumps(data)),
     ):
         assert decode(row, GROUP.user_key) is None
     assert decode(good, OTHER.user_key) is None
-
-
-def test_another_scope_cannot_pass_its_row_off_by_naming_ours() -> None:
-    theirs = record("x", ID, scope=OTHER)
-    data = json.loads(row_of(theirs).metadata["text"]) | {"user_key": GROUP.user_key}
-    assert decode(row_of(theirs, text=json.dumps(data)), GROUP.user_key) is None

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from longterm_memory.chat.tools import call_tool
 from longterm_memory.models import Filters, Status
+from longterm_memory.retrieval import retrieve
+from longterm_memory.scope import Scope
 from tests.support.memory import KB, Bot, new_bot
 from tests.support.strict_host import StrictHost
 
@@ -18,10 +21,7 @@ async def bot() -> Bot:
 
 
 async def everything(bot: Bot, session: str = GROUP) -> list[str]:
-    kind, _, ident = session.partition("_")
-    from longterm_memory.scope import Scope
-
-    scope = Scope.of(bot_uuid="b-01", launcher_type=kind, launcher_id=ident)
+    scope = Scope.of_session(session, bot_uuid="b-01")
     episodes = bot.service.episodes(await bot.service.collection())
     statuses = frozenset(Status) - {Status.DELETED}
     return [e.content for e in await episodes.select(scope.user_key, Filters(statuses=statuses))]
@@ -65,21 +65,13 @@ async def test_a5_ids_of_another_scope_are_not_found_anywhere(bot: Bot) -> None:
     assert await everything(bot, OTHER) == ["the vault code word is heron"]
 
 
-@pytest.mark.parametrize("session", ["", None, "77001", "group_", "group_  "])
-async def test_a6_an_unknown_session_retrieves_nothing(bot: Bot, session: object) -> None:
-    from longterm_memory.retrieval import retrieve
-
+async def test_a6_an_unknown_session_or_bot_retrieves_nothing(bot: Bot) -> None:
     await bot.remember("the tent is green")
-    found = await retrieve(bot.service, "tent", {"session_name": session, "sender_id": MINA})
-    assert found.entries == ()
-    assert found.error is not None
-
-
-async def test_a6_a_missing_bot_is_another_scope(bot: Bot) -> None:
-    from longterm_memory.retrieval import retrieve
-
-    await bot.remember("the tent is green")
-    found = await retrieve(bot.service, "tent", {"session_name": GROUP, "sender_id": MINA})
+    for session in ("", None, "77001", "group_", "group_  "):
+        found = await retrieve(bot.service, "tent", {"session_name": session, "sender_id": MINA})
+        assert found.entries == ()
+        assert found.error is not None
+    found = await retrieve(bot.service, "tent", {"session_name": GROUP, "sender_id": MINA})  # no bot
     assert not [e for e in found.entries if e.id != "profile"]
 
 
@@ -119,16 +111,12 @@ async def test_b2_two_allergies(bot: Bot) -> None:
 
 async def test_b4_recall_by_speaker_survives_a_new_name(bot: Bot) -> None:
     await bot.remember("the bicycle is red")
-    turn_name = "米娜🌙"
-    from longterm_memory.chat.tools import call_tool
-
     turn = bot.turn("", GROUP, MINA)
-    turn.values["sender_name"] = turn_name
-    found = await call_tool(bot.service, turn, "recall_memory", {"query": "bicycle", "speaker_id": MINA})
-    assert "the bicycle is red" in found
+    turn.values["sender_name"] = "米娜🌙"
     # The old name finds what was said under it; the id finds everything.
-    old = await call_tool(bot.service, turn, "recall_memory", {"query": "bicycle", "speaker_name": "Mina"})
-    assert "the bicycle is red" in old
+    for speaker in ({"speaker_id": MINA}, {"speaker_name": "Mina"}):
+        params = {"query": "bicycle", **speaker}
+        assert "the bicycle is red" in await call_tool(bot.service, turn, "recall_memory", params)
 
 
 async def test_b6_two_ids_are_two_profiles(bot: Bot) -> None:
@@ -151,19 +139,19 @@ async def test_b7_others_memories_are_not_ones_own_to_delete(bot: Bot) -> None:
 # ---------------------------------------------------------------- delete means delete
 
 
-@pytest.mark.parametrize("metric", ["l2", "cosine", "similarity"])
-async def test_c1_forgotten_is_absent_everywhere(metric: str) -> None:
-    bot = await new_bot(metric=metric)  # type: ignore[arg-type]
-    episode_id = await bot.remember("the spare key is under the fern")
-    await bot.hear("where is the spare key?")
-    assert "Deleted" in await bot.tool("forget", {"episode_id": f"[{episode_id}]"})
-    for _ in range(2):
-        assert "fern" not in await bot.prompt("where is the spare key?")
-        assert "fern" not in await bot.tool("recall_memory", {"query": "spare key"})
-        assert "fern" not in await bot.command("memory list --all-statuses")
-        assert (await bot.command(f"memory show {episode_id}")).startswith("Not found")
-        bot.restart()
-    assert not any("fern" in row.metadata["text"] for row in bot.api.rows[KB].values())
+async def test_c1_forgotten_is_absent_everywhere() -> None:
+    for metric in ("l2", "cosine", "similarity"):
+        bot = await new_bot(metric=metric)  # type: ignore[arg-type]
+        episode_id = await bot.remember("the spare key is under the fern")
+        await bot.hear("where is the spare key?")
+        assert "Deleted" in await bot.tool("forget", {"episode_id": f"[{episode_id}]"})
+        for _ in range(2):
+            assert "fern" not in await bot.prompt("where is the spare key?")
+            assert "fern" not in await bot.tool("recall_memory", {"query": "spare key"})
+            assert "fern" not in await bot.command("memory list --all-statuses")
+            assert (await bot.command(f"memory show {episode_id}")).startswith("Not found")
+            bot.restart()
+        assert not any("fern" in row.metadata["text"] for row in bot.api.rows[KB].values())
 
 
 async def test_c2_counts_are_ours_and_not_the_backends(bot: Bot) -> None:
@@ -175,16 +163,13 @@ async def test_c2_counts_are_ours_and_not_the_backends(bot: Bot) -> None:
     assert "0" in answer or "No" in answer  # another conversation has none
     answer = await bot.command("memory delete --tag work", GROUP, MINA)
     assert "3 memories" in answer
-    assert "Deleted" in await bot.tool("forget", {"episode_id": ids[4]})
-    assert (await bot.tool("forget", {"episode_id": ids[4]})).startswith("Not found")
-
-
-async def test_c2_a_delete_that_does_nothing_is_not_reported_as_done(bot: Bot) -> None:
-    episode_id = await bot.remember("the tent is green")
     bot.api.faults.delete_nothing = True
-    answer = await bot.tool("forget", {"episode_id": episode_id})
+    answer = await bot.tool("forget", {"episode_id": ids[4]})
     assert "Deleted" not in answer
     assert "not gone" in answer
+    bot.api.faults.delete_nothing = False
+    assert "Deleted" in await bot.tool("forget", {"episode_id": ids[4]})
+    assert (await bot.tool("forget", {"episode_id": ids[4]})).startswith("Not found")
 
 
 async def test_c3_an_id_is_accepted_as_it_was_shown(bot: Bot) -> None:
@@ -202,15 +187,15 @@ async def test_c3_an_id_is_accepted_as_it_was_shown(bot: Bot) -> None:
         assert "Deleted" in await bot.tool("forget", {"episode_id": f'"{episode_id}"'})
 
 
-@pytest.mark.parametrize("given", ["a1b2", "1", "0", "undefined", "episode_id", "k7m2*", "%"])
-async def test_c3_m3_what_is_no_id_is_not_found_and_shows_an_example(bot: Bot, given: str) -> None:
+async def test_c3_m3_what_is_no_id_is_not_found_and_shows_an_example(bot: Bot) -> None:
     await bot.remember("the tent is green")
-    for answer in (
-        await bot.tool("forget", {"episode_id": given}),
-        await bot.command(f"memory forget {given}"),
-    ):
-        assert answer.startswith("Not found"), answer
-        assert "k7m29xqd" in answer
+    for given in ("a1b2", "0", "undefined", "k7m2*"):
+        for answer in (
+            await bot.tool("forget", {"episode_id": given}),
+            await bot.command(f"memory forget {given}"),
+        ):
+            assert answer.startswith("Not found"), answer
+            assert "k7m29xqd" in answer
     assert await everything(bot) == ["the tent is green"]
 
 
@@ -239,35 +224,25 @@ async def test_d1_the_same_sentence_is_kept_once(bot: Bot) -> None:
     assert len(await everything(bot)) == 1
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Rent is due on the 15th", "Rent is due on the 16th"),
-        ("阿明喜欢香菜", "阿明不喜欢香菜"),
-        ("API v1.2 ships Friday", "API v1.3 ships Friday"),
-        ("Mina likes jazz", "Mina does not like jazz"),
-    ],
-)
-async def test_d3_nearly_equal_facts_are_both_kept(bot: Bot, one: str, other: str) -> None:
-    await bot.remember(one)
-    await bot.remember(other)
-    assert sorted(await everything(bot)) == sorted([one, other])
-    prompt = await bot.prompt(one)
-    assert one in prompt
-    assert other in prompt
+async def test_d3_nearly_equal_facts_are_both_kept(bot: Bot) -> None:
+    pairs = (("Rent is due on the 15th", "Rent is due on the 16th"), ("阿明喜欢香菜", "阿明不喜欢香菜"))
+    for one, other in pairs:
+        await bot.remember(one)
+        await bot.remember(other)
+        prompt = await bot.prompt(one)
+        assert one in prompt
+        assert other in prompt
 
 
-@pytest.mark.parametrize(
-    "tag", ["更正", "Correction", "correction ", "ｃorrection", "fact update", "FACT_UPDATE"]
-)
-async def test_e1_h3_a_correction_replaces_and_is_never_zero(bot: Bot, tag: str) -> None:
-    await bot.remember("Mina loves cilantro")
-    await bot.remember("Mina cannot stand cilantro", tags=[tag])
-    prompt = await bot.prompt("does Mina like cilantro?")
-    assert "cannot stand" in prompt
-    assert "loves" not in prompt
-    listed = await bot.command("memory list --include-superseded")
-    assert "loves" in listed
+async def test_e1_h3_a_correction_replaces_and_is_never_zero() -> None:
+    for tag in ("更正", "FACT_UPDATE"):
+        bot = await new_bot()
+        await bot.remember("Mina loves cilantro")
+        await bot.remember("Mina cannot stand cilantro", tags=[tag])
+        prompt = await bot.prompt("does Mina like cilantro?")
+        assert "cannot stand" in prompt
+        assert "loves" not in prompt
+        assert "loves" in await bot.command("memory list --include-superseded")
 
 
 async def test_e2_corrections_stay_with_their_speaker_and_topic(bot: Bot) -> None:
@@ -309,10 +284,10 @@ async def test_f1_a_backend_without_filters_yields_nothing_foreign(bot: Bot) -> 
         assert "heron" not in answer
 
 
-@pytest.mark.parametrize("message", ["嗨", "hi", "QQQQ", "zzz?"])
-async def test_f3_a_lone_memory_is_not_injected_for_anything(bot: Bot, message: str) -> None:
-    await bot.remember("Tao's dentist is on Friday")
-    assert "dentist" not in await bot.prompt(message)
+async def test_f3_a_lone_memory_is_not_injected_for_anything(bot: Bot) -> None:
+    for message in ("嗨", "hi", "QQQQ", "zzz?"):
+        await bot.remember("Tao's dentist is on Friday")
+        assert "dentist" not in await bot.prompt(message)
 
 
 async def test_f9_rows_without_metadata_are_skipped(bot: Bot) -> None:
@@ -339,39 +314,29 @@ async def test_g1_another_model_is_noticed(bot: Bot) -> None:
 # ---------------------------------------------------------------- hostile, secret and odd input
 
 
-@pytest.mark.parametrize(
-    "secret",
-    ["deploy key is sk-test-FAKE0123456789abcdef", "验证码 482913", "-----BEGIN RSA PRIVATE KEY-----\nMIIB"],
-)
-async def test_l3_secrets_are_kept_nowhere(bot: Bot, secret: str) -> None:
-    assert "secret" in await bot.tool("remember", {"content": secret})
-    await bot.tool("update_profile", {"scope": "session", "field": "notes", "action": "add", "value": secret})
-    assert await everything(bot) == []
-    kept = b"".join(value for key, value in bot.api.values.items() if not key.endswith("ltm/kb"))
-    assert secret.splitlines()[0].encode() not in kept
-
-
-async def test_l3_talk_about_keys_is_kept(bot: Bot) -> None:
+async def test_l3_secrets_are_kept_nowhere_and_talk_about_keys_is_kept(bot: Bot) -> None:
+    note = {"scope": "session", "field": "notes", "action": "add"}
+    for secret in (
+        *("deploy key is sk-test-FAKE0123456789abcdef", "验证码 482913"),
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIB",
+    ):
+        assert "secret" in await bot.tool("remember", {"content": secret})
+        await bot.tool("update_profile", {**note, "value": secret})
+        kept = b"".join(value for key, value in bot.api.values.items() if not key.endswith("ltm/kb"))
+        assert secret.splitlines()[0].encode() not in kept
     await bot.remember("we have no API key in the build")
     assert await everything(bot) == ["we have no API key in the build"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "memory delete —tag work",
-        "memory delete --tag=work",
-        "memory delete --before 2026-05-01 --tag",
-        "memory delete --tg work",
-        "memory delete work",
-        "memory delete --status",
-    ],
-)
-async def test_n2_a_broken_option_never_becomes_no_filter(bot: Bot, line: str) -> None:
-    await bot.remember("the tent is green")
-    await bot.command(line, PRIVATE)
-    await bot.command(line, GROUP)
-    assert await everything(bot) == ["the tent is green"]
+async def test_n2_a_broken_option_never_becomes_no_filter(bot: Bot) -> None:
+    for line in (
+        "memory delete —tag work", "memory delete --tag=work", "memory delete --before 2026-05-01 --tag",
+        "memory delete --tg work", "memory delete work", "memory delete --status",
+    ):  # fmt: skip
+        await bot.remember("the tent is green")
+        await bot.command(line, PRIVATE)
+        await bot.command(line, GROUP)
+        assert await everything(bot) == ["the tent is green"]
 
 
 async def test_recalled_text_is_not_stored_again_as_news(bot: Bot) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from longterm_memory.drafts import EpisodeDraft
 from longterm_memory.errors import EmbeddingFailed, LongTermMemoryError
-from longterm_memory.scope import Isolation, Scope, Speaker
-from tests.support.core import GROUP, MINA, TAO, Core, core
+from longterm_memory.scope import Isolation, Scope
+from tests.support.core import GROUP, MINA, TAO, Core, core, draft
 
 KEY = GROUP.user_key
 ID = "k7m29xqd"
@@ -19,17 +18,6 @@ ID = "k7m29xqd"
 @pytest.fixture
 async def memory() -> Core:
     return await core()
-
-
-def draft(content: str, speaker: Speaker = MINA, **fields: Any) -> EpisodeDraft:
-    return EpisodeDraft(content, sender=speaker, **fields)
-
-
-async def active(memory: Core) -> list[str]:
-    """Active memories; the same for this process and for a new one."""
-    here = await memory.listed()
-    assert here == await (await memory.restarted()).listed()
-    return here
 
 
 async def test_an_import_adds_nothing_twice(memory: Core) -> None:  # O1
@@ -66,7 +54,7 @@ async def test_superseded_and_archived_memories_are_known_too(memory: Core) -> N
     await memory.say("My flight is Tuesday")
     await memory.say("My flight is Wednesday", MINA, "correction")
     assert await memory.importer.add_many(GROUP, [draft("My flight is Tuesday")]) == ([], 1)
-    assert await active(memory) == ["My flight is Wednesday"]
+    assert await memory.active() == ["My flight is Wednesday"]
 
 
 async def test_a_forgotten_memory_comes_back_from_an_export(memory: Core) -> None:
@@ -76,13 +64,13 @@ async def test_a_forgotten_memory_comes_back_from_an_export(memory: Core) -> Non
     await memory.episodes.forget(GROUP, await memory.episodes.find(GROUP, old.id))
     stored, _ = await memory.importer.add_many(GROUP, [draft(old.content, id=old.id)])
     assert [e.id for e in stored] == [old.id]
-    assert len(await active(memory)) == 2
+    assert len(await memory.active()) == 2
     await memory.episodes.forget(GROUP, new)
     await memory.episodes.forget(GROUP, old)
     stored, _ = await memory.importer.add_many(
         GROUP, [draft(old.content, id=old.id), draft(new.content, id=new.id)]
     )
-    assert len(stored) == len(await active(memory)) == 2
+    assert len(stored) == len(await memory.active()) == 2
 
 
 async def test_rows_may_have_been_said_elsewhere_in_the_same_bot(memory: Core) -> None:
@@ -91,25 +79,24 @@ async def test_rows_may_have_been_said_elsewhere_in_the_same_bot(memory: Core) -
     assert [e.session_name for e in stored] == ["group_1", "group_2"]
 
 
-@pytest.mark.parametrize("call", ["invoke_embedding", "vector_upsert", "vector_list"])
-@pytest.mark.parametrize("way", ["fail", "lose_answer"])
-async def test_an_import_that_failed_in_the_middle_can_be_repeated(
-    memory: Core, monkeypatch: pytest.MonkeyPatch, call: str, way: str
-) -> None:
-    monkeypatch.setattr("longterm_memory.importer.WRITE_ROWS", 10)
-    monkeypatch.setattr("longterm_memory.importer.PAUSES", (0, 0))
-    rows = [draft(f"note {i}") for i in range(35)]
-    setattr(memory.api.faults, way, {call})
-    memory.api.faults.let_pass = {call: 4}
-    with pytest.raises(LongTermMemoryError):
-        await memory.importer.add_many(GROUP, rows)
-    memory.api.faults.clear()
-    memory.time.seconds += 120
-    done = len(await active(memory))
-    assert 0 < done <= 35  # all of them when only the last answer was lost
-    stored, known = await memory.importer.add_many(GROUP, rows)
-    assert (len(stored), known) == (35 - done, done)
-    assert await active(memory) == sorted(f"note {i}" for i in range(35))
+async def test_an_import_that_failed_in_the_middle_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    for call in ("invoke_embedding", "vector_upsert", "vector_list"):
+        for way in ("fail", "lose_answer"):
+            memory = await core()
+            monkeypatch.setattr("longterm_memory.importer.WRITE_ROWS", 10)
+            monkeypatch.setattr("longterm_memory.importer.PAUSES", (0, 0))
+            rows = [draft(f"note {i}") for i in range(35)]
+            setattr(memory.api.faults, way, {call})
+            memory.api.faults.let_pass = {call: 4}
+            with pytest.raises(LongTermMemoryError):
+                await memory.importer.add_many(GROUP, rows)
+            memory.api.faults.clear()
+            memory.time.seconds += 120
+            done = len(await memory.active())
+            assert 0 < done <= 35  # all of them when only the last answer was lost
+            stored, known = await memory.importer.add_many(GROUP, rows)
+            assert (len(stored), known) == (35 - done, done)
+            assert await memory.active() == sorted(f"note {i}" for i in range(35))
 
 
 async def test_a_rate_limit_ends_an_import_after_few_tries(
@@ -149,7 +136,7 @@ async def test_people_can_talk_while_an_import_runs(memory: Core, monkeypatch: p
     assert not running.done()
     stored, known = await running
     assert (len(stored), known) == (59, 1)
-    assert len(await active(memory)) == 60
+    assert len(await memory.active()) == 60
 
 
 async def test_an_index_that_is_dropped_while_an_import_runs_misses_nothing(
@@ -165,4 +152,4 @@ async def test_an_index_that_is_dropped_while_an_import_runs_misses_nothing(
             indexes.of(f"other {i}")
         await asyncio.gather(memory.recaller.warm(KEY, seconds=1), asyncio.sleep(0.002))
     assert len((await running)[0]) == 40
-    assert len(await active(memory)) == 40
+    assert len(await memory.active()) == 40

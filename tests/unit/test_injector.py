@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 
+from longterm_memory.chat.tools import call_tool
 from longterm_memory.conversation import ATTACHED_VARIABLE, KNOWLEDGE_BASES_VARIABLE
+from longterm_memory.injection.blocks import is_block
 from longterm_memory.injection.injector import CONTEXT_VARIABLE
 from tests.support.memory import KB, Bot, new_bot
 
@@ -27,66 +28,31 @@ async def test_a_turn_gets_profile_and_memory_once(bot: Bot) -> None:
     assert "9001" in prompt
 
 
-async def test_a_warm_turn_takes_four_rounds_and_one_embedding(bot: Bot) -> None:
+async def test_a_turn_takes_four_rounds_and_one_embedding(bot: Bot) -> None:
     await bot.hear("dentist?")
     bot.api.latency = 0.01  # calls that are made together overlap
-    with bot.api.calls.recording() as seen:
-        await bot.hear("when is the dentist again?")
-    assert seen.counts["invoke_embedding"] == 1
-    assert seen.counts["vector_search"] == 1
-    assert seen.rounds() <= 4
+    for state in ("warm", "cold"):
+        if state == "cold":
+            bot.restart()
+        with bot.api.calls.recording() as seen:
+            await bot.hear("when is the dentist again?")
+        assert seen.counts["invoke_embedding"] == 1
+        assert seen.counts["vector_search"] == 1
+        assert seen.rounds() <= 4, state
 
 
-async def test_a_cold_turn_takes_four_rounds_too(bot: Bot) -> None:
-    bot.restart()
-    bot.api.latency = 0.01
-    with bot.api.calls.recording() as seen:
-        await bot.hear("when is the dentist?")
-    assert seen.counts["invoke_embedding"] == 1
-    assert seen.rounds() <= 4
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hi",
-        "你好！",
-        "👍",
-        "",
-        "   ",
-        "[Image]",
-        "[Image][Image]",
-        "!memory list",
-        "！memory",
-        "谢谢～",
-        "哈哈哈",
-    ],
-)
-async def test_small_talk_commands_and_images_cost_no_embedding(bot: Bot, text: str) -> None:
-    with bot.api.calls.recording() as seen:
-        await bot.hear(text)
-    assert seen.counts["invoke_embedding"] == 0
-    assert seen.counts["vector_search"] == 0
-
-
-async def test_small_talk_still_gets_the_profile(bot: Bot) -> None:
-    injection = await bot.hear("hello!")
-    assert "vegetarian" in injection.blocks[0]
-    assert injection.snapshot is not None
-    assert injection.snapshot.recall == "skipped:greeting"
-
-
-async def test_a_command_gets_nothing(bot: Bot) -> None:
-    injection = await bot.hear("!memory list")
-    assert injection.blocks == ()
-    assert injection.reason == "command"
-
-
-async def test_other_conversations_get_nothing_of_it(bot: Bot) -> None:
-    for session in ("group_77002", "person_9001"):
-        prompt = await bot.prompt("when is the dentist?", session)
-        assert "Friday" not in prompt
-        assert "vegetarian" not in prompt
+async def test_small_talk_commands_and_images_cost_no_embedding(bot: Bot) -> None:
+    for text in ("hi", "你好！", "👍", "", "   ", "[Image]", "[Image][Image]", "!memory list", "！memory"):
+        with bot.api.calls.recording() as seen:
+            injection = await bot.hear(text)
+        assert seen.counts["invoke_embedding"] == 0
+        assert seen.counts["vector_search"] == 0
+        if "memory" in text:
+            assert (injection.blocks, injection.reason) == ((), "command")
+        else:
+            assert "vegetarian" in injection.blocks[0]
+            assert injection.snapshot is not None
+            assert injection.snapshot.recall.startswith("skipped:")
 
 
 async def test_unattached_means_nothing_at_all(bot: Bot) -> None:
@@ -97,16 +63,16 @@ async def test_unattached_means_nothing_at_all(bot: Bot) -> None:
     assert turn.values[KNOWLEDGE_BASES_VARIABLE] == ["another"]
 
 
-@pytest.mark.parametrize("odd", [None, "kb-1", 7, {"kb-1": 1}])
-async def test_a_hidden_list_of_knowledge_bases_is_not_unattached(bot: Bot, odd: object) -> None:
-    turn = bot.turn("when is the dentist?", kb=None)
-    if odd is not None:
-        turn.values[KNOWLEDGE_BASES_VARIABLE] = odd
-    injection = await bot.service.injector.prepare(turn)
-    assert "Friday" in "".join(injection.blocks)
-    assert injection.snapshot is not None
-    assert "knowledge_bases_hidden" in injection.snapshot.notes
-    assert turn.values.get(KNOWLEDGE_BASES_VARIABLE) == odd
+async def test_a_hidden_list_of_knowledge_bases_is_not_unattached(bot: Bot) -> None:
+    for odd in (None, "kb-1", 7, {"kb-1": 1}):
+        turn = bot.turn("when is the dentist?", kb=None)
+        if odd is not None:
+            turn.values[KNOWLEDGE_BASES_VARIABLE] = odd
+        injection = await bot.service.injector.prepare(turn)
+        assert "Friday" in "".join(injection.blocks)
+        assert injection.snapshot is not None
+        assert "knowledge_bases_hidden" in injection.snapshot.notes
+        assert turn.values.get(KNOWLEDGE_BASES_VARIABLE) == odd
 
 
 async def test_before_4_11_the_runner_is_kept_from_asking_again() -> None:
@@ -118,8 +84,6 @@ async def test_before_4_11_the_runner_is_kept_from_asking_again() -> None:
         assert turn.values[ATTACHED_VARIABLE] == "yes"
         # Our own tools find it attached in the same message, whatever became of the list.
         turn.values[KNOWLEDGE_BASES_VARIABLE] = []
-        from longterm_memory.chat.tools import call_tool
-
         assert "Stored" in await call_tool(bot.service, turn, "remember", {"content": "the tent is green"})
 
 
@@ -149,13 +113,21 @@ async def test_the_context_without_data_or_sender() -> None:
     }
 
 
-async def test_embedding_down_leaves_the_profile(bot: Bot) -> None:
-    bot.api.faults.fail.add("invoke_embedding")
-    injection = await bot.hear("when is the dentist?")
-    assert "vegetarian" in injection.blocks[0]
-    assert len(injection.blocks) == 1
-    assert injection.snapshot is not None
-    assert injection.snapshot.recall == "failed:embedding_down"
+async def test_what_fails_leaves_the_profile(bot: Bot) -> None:
+    for call, recall in (
+        ("vector_search", "failed:store_down"),
+        ("invoke_embedding", "failed:embedding_down"),
+    ):
+        bot.api.faults.fail = {call}
+        injection = await bot.hear("when is the dentist?")
+        assert len(injection.blocks) == 1
+        assert "vegetarian" in injection.blocks[0]
+        assert injection.snapshot is not None
+        assert injection.snapshot.recall == recall
+    # A search that fails is not "no memories".
+    for _ in range(3):
+        assert "can't be searched" in await bot.tool("recall_memory", {"query": "dentist"})
+    assert "can't be searched" in await bot.command("memory search dentist")
 
 
 async def test_a_hanging_embedding_is_not_paid_twice() -> None:
@@ -176,22 +148,6 @@ async def test_a_hanging_embedding_is_not_paid_twice() -> None:
     third = await bot.hear("when is the dentist?")
     assert third.snapshot is not None
     assert third.snapshot.recall == "ok"
-
-
-async def test_a_search_that_fails_is_not_no_memories(bot: Bot) -> None:
-    bot.api.faults.fail.add("invoke_embedding")
-    for _ in range(3):
-        answer = await bot.tool("recall_memory", {"query": "dentist"})
-        assert "can't be searched" in answer
-    assert "can't be searched" in await bot.command("memory search dentist")
-
-
-async def test_the_vector_store_down_leaves_the_profile(bot: Bot) -> None:
-    bot.api.faults.fail.add("vector_search")
-    injection = await bot.hear("when is the dentist?")
-    assert "vegetarian" in injection.blocks[0]
-    assert injection.snapshot is not None
-    assert injection.snapshot.recall == "failed:store_down"
 
 
 async def test_a_damaged_profile_is_named_and_left_alone(bot: Bot) -> None:
@@ -235,15 +191,6 @@ async def test_a_city_in_the_profile_reaches_a_question_without_hits() -> None:
     assert "Osaka" in prompt
 
 
-async def test_the_current_speaker_is_named_beside_somebody_elses_memory(bot: Bot) -> None:
-    prompt = await bot.prompt("when is the dentist?", "group_77001", "9002")
-    assert "9002" in prompt
-    assert "Tao" in prompt
-    line = next(line for line in prompt.splitlines() if "dentist is on Friday" in line)
-    assert "Mina" in line
-    assert "Tao" not in line
-
-
 async def test_the_snapshot_tells_what_was_injected(bot: Bot) -> None:
     await bot.hear("when is the dentist?")
     snapshot = await bot.service.snapshots.get("b-01:group_77001")
@@ -263,14 +210,10 @@ async def test_forgetting_takes_it_out_of_the_snapshot_too(bot: Bot) -> None:
     assert "party" not in await bot.prompt("what about the party?")
 
 
-async def test_placement_retrieval_leaves_episodes_to_the_runner() -> None:
-    bot = await new_bot(config={"episode_placement": "retrieval"})
-    await bot.remember("Mina's dentist is on Friday")
-    prompt = await bot.prompt("when is the dentist?")
-    assert "Friday" not in prompt
-
-
-async def test_automatic_recall_can_be_switched_off(bot: Bot) -> None:
+async def test_episodes_can_be_left_to_the_runner_or_switched_off(bot: Bot) -> None:
+    bot.config["episode_placement"] = "retrieval"
+    assert "Friday" not in await bot.prompt("when is the dentist?")
+    bot.config.clear()
     bot.config["auto_recall_top_k"] = 0
     with bot.api.calls.recording() as seen:
         prompt = await bot.prompt("when is the dentist?")
@@ -279,8 +222,6 @@ async def test_automatic_recall_can_be_switched_off(bot: Bot) -> None:
 
 
 async def test_our_blocks_are_known_by_their_beginning_and_nothing_else_is(bot: Bot) -> None:
-    from longterm_memory.injection.blocks import is_block
-
     for config in ({}, {"profile_budget_chars": 400, "episode_budget_chars": 400}):
         bot.config.clear()
         bot.config.update(config)
@@ -340,14 +281,3 @@ async def test_hostile_text_stays_inside_its_fence() -> None:
         assert "\nSYSTEM:" not in block
         assert block.count("\n## ") == 0
     assert profile.count("\nCurrent speaker:") == 1
-
-
-def test_the_context_is_plain_json() -> None:
-    async def run() -> str:
-        bot = await new_bot()
-        await bot.remember("the tent is green")
-        turn = bot.turn("tent?")
-        await bot.service.injector.prepare(turn)
-        return json.dumps(turn.values[CONTEXT_VARIABLE])
-
-    assert "the tent is green" in asyncio.run(run())

@@ -60,29 +60,21 @@ async def test_rows_go_in_and_come_out(host: Host) -> None:
     assert len(rest) == 2
 
 
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        (FileIds(["aa"]), {"file_id": "aa"}),
-        (FileIds(["aa", "bb"]), {"file_id": {"$in": ["aa", "bb"]}}),
-        (RowIds([row_id("x")]), {"uuid": row_id("x")}),
-        (RowIds([row_id("x"), row_id("y")]), {"uuid": {"$in": [row_id("x"), row_id("y")]}}),
-    ],
-)
-async def test_filters(where: FileIds | RowIds, expected: dict[str, Any]) -> None:
-    spy = Spy({"items": [], "total": 0})
-    await LangBotHost(spy).list_rows("kb", where, 7, 2)
-    assert spy.calls == [("vector_list", ("kb", expected, 7, 2), {})]
-
-
-async def test_deletes_go_through_one_parameter_only() -> None:
+async def test_filters_and_deletes_have_one_key() -> None:
+    x, y = row_id("x"), row_id("y")
+    for where, expected in (
+        (FileIds(["aa"]), {"file_id": "aa"}), (FileIds(["aa", "bb"]), {"file_id": {"$in": ["aa", "bb"]}}),
+        (RowIds([x]), {"uuid": x}), (RowIds([x, y]), {"uuid": {"$in": [x, y]}}),
+    ):  # fmt: skip
+        spy = Spy({"items": [], "total": 0})
+        await LangBotHost(spy).list_rows("kb", where, 7, 2)
+        assert spy.calls == [("vector_list", ("kb", expected, 7, 2), {})]
     spy = Spy(0)
-    host = LangBotHost(spy)
-    await host.delete_rows("kb", FileIds(["aa", "bb"]))
-    await host.delete_rows("kb", RowIds([row_id("x")]))
+    await LangBotHost(spy).delete_rows("kb", FileIds(["aa", "bb"]))
+    await LangBotHost(spy).delete_rows("kb", RowIds([x]))
     assert spy.calls == [
         ("vector_delete", ("kb",), {"file_ids": ["aa", "bb"]}),
-        ("vector_delete", ("kb",), {"filters": {"uuid": row_id("x")}}),
+        ("vector_delete", ("kb",), {"filters": {"uuid": x}}),
     ]
 
 
@@ -95,26 +87,16 @@ async def test_deleting_very_many_rows_takes_several_calls(api: StrictHost, host
     assert [r.id for r in await host.list_rows("kb", A, 10)] == [written[-1].id]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"items": [{"id": "1", "metadata": {"text": "t"}, "document": "d"}], "total": 1},
-        ([{"id": "1", "metadata": {"text": "t"}, "document": "d"}], 1),
-        [[{"id": "1", "metadata": {"text": "t"}}], 1],
-        [{"id": "1", "metadata": {"text": "t"}, "document": None}],
-    ],
-)
-async def test_answers_in_every_shape_seen(answer: Any) -> None:
-    (got,) = await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
-    assert (got.id, got.metadata, got.distance) == ("1", {"text": "t"}, None)
-
-
-@pytest.mark.parametrize("answer", [None, "rows", 7, {"total": 1}, {"items": None}])
-async def test_an_answer_that_is_no_list_of_rows_is_a_failure(answer: Any) -> None:
-    with pytest.raises(StoreFailed) as failure:
-        await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
-    assert failure.value.reason == "store_down"
-    assert isinstance(failure.value.__cause__, TypeError)
+async def test_answers_in_every_shape_seen() -> None:
+    item = {"id": "1", "metadata": {"text": "t"}, "document": "d"}
+    for answer in ({"items": [item], "total": 1}, ([item], 1), [[item], 1], [{**item, "document": None}]):
+        (got,) = await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
+        assert (got.id, got.metadata, got.distance) == ("1", {"text": "t"}, None)
+    for odd in (None, "rows", 7, {"total": 1}, {"items": None}):
+        with pytest.raises(StoreFailed) as failure:
+            await LangBotHost(Spy(odd)).list_rows("kb", A, 10)
+        assert failure.value.reason == "store_down"
+        assert isinstance(failure.value.__cause__, TypeError)
 
 
 async def test_odd_rows_become_rows_that_nobody_can_take_for_a_record() -> None:
@@ -129,22 +111,22 @@ async def test_odd_rows_become_rows_that_nobody_can_take_for_a_record() -> None:
     assert [dict(r.metadata) for r in found] == [{}] * 5
     assert [r.distance for r in found] == [None] * 5
     assert {r.id for r in found} == {""}
-
-
-async def test_the_document_stands_in_for_a_missing_text() -> None:
+    # The document stands in for a missing text.
     answer = [{"id": "1", "metadata": {"file_id": "aa"}, "document": "{}"}, {"id": "2", "document": "d"}]
     found = await LangBotHost(Spy(answer)).list_rows("kb", A, 10)
     assert [r.metadata["text"] for r in found] == ["{}", "d"]
-
-
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [(0, 0.0), (0.5, 0.5), (True, None), ("0.5", None), (None, None), (float("inf"), None)],
-)
-async def test_distances_are_finite_numbers_or_none(given: Any, number: float | None) -> None:
-    answer = [{"id": "1", "metadata": {}, "distance": given}]
-    (got,) = await LangBotHost(Spy(answer)).search("kb", at_cosine(1.0), 1, A)
-    assert got.distance == number
+    # Distances are finite numbers or none.
+    for given, number in (
+        (0, 0.0),
+        (0.5, 0.5),
+        (True, None),
+        ("0.5", None),
+        (None, None),
+        (float("inf"), None),
+    ):
+        answer = [{"id": "1", "metadata": {}, "distance": given}]
+        (got,) = await LangBotHost(Spy(answer)).search("kb", at_cosine(1.0), 1, A)
+        assert got.distance == number
 
 
 def test_what_langbot_4_10_does_to_texts_in_seekdb_is_undone() -> None:
@@ -171,20 +153,15 @@ async def test_many_rows_go_in_several_batches(api: StrictHost, host: Host) -> N
         await host.upsert("kb", rows("a", 1_201))
     assert seen.counts == {"vector_upsert": 3}
     assert len(api.rows["kb"]) == 1_201
-
-
-async def test_long_vectors_and_texts_never_make_a_message_too_long(api: StrictHost, host: Host) -> None:
     wide = [1.0 / 3_072**0.5] * 3_072
     long = [replace(row("a", str(i), text="x" * 60_000), vector=wide) for i in range(300)]
-    with api.calls.recording() as seen:
-        await host.upsert("kb", long)
-    assert len(api.rows["kb"]) == 300
+    with api.calls.recording() as seen:  # never a message too long
+        await host.upsert("wide", long)
+    assert len(api.rows["wide"]) == 300
     assert seen.counts["vector_upsert"] == 6
-
-
-async def test_nothing_to_write_is_no_call(api: StrictHost, host: Host) -> None:
-    await host.upsert("kb", [])
-    assert api.calls.total == 0
+    with api.calls.recording() as seen:
+        await host.upsert("kb", [])
+    assert seen.total == 0
 
 
 async def test_long_lists_come_in_pages(api: StrictHost, host: Host) -> None:
@@ -207,18 +184,13 @@ async def test_pages_shrink_when_an_answer_is_too_long_for_one_message(api: Stri
     assert 100 <= len(few) < 300
 
 
-@pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (5, -1), (10, 16_380)])
-async def test_lists_outside_the_window_of_milvus_are_a_mistake_of_ours(
-    host: Host, limit: int, offset: int
-) -> None:
-    with pytest.raises(ValueError, match="limit and offset"):
-        await host.list_rows("kb", A, limit, offset)
-
-
-@pytest.mark.parametrize("k", [0, 16_385])
-async def test_k_outside_the_window_is_a_mistake_of_ours(host: Host, k: int) -> None:
-    with pytest.raises(ValueError, match="k must be"):
-        await host.search("kb", at_cosine(1.0), k, A)
+async def test_what_lies_outside_the_window_of_milvus_is_a_mistake_of_ours(host: Host) -> None:
+    for limit, offset in ((0, 0), (-1, 0), (5, -1), (10, 16_380)):
+        with pytest.raises(ValueError, match="limit and offset"):
+            await host.list_rows("kb", A, limit, offset)
+    for k in (0, 16_385):
+        with pytest.raises(ValueError, match="k must be"):
+            await host.search("kb", at_cosine(1.0), k, A)
 
 
 async def test_a_backend_that_returns_too_much_is_cut(api: StrictHost, host: Host) -> None:
@@ -260,16 +232,14 @@ async def test_storage_keeps_bytes(host: Host) -> None:
     assert await host.storage.get("k") is None
 
 
-@pytest.mark.parametrize("key", ["k", "a b", "键", "x" * 500, "%s {0}", "not found"])
-async def test_a_missing_key_is_none_and_nothing_else_is(api: StrictHost, host: Host, key: str) -> None:
-    assert await host.storage.get(key) is None
-    api.faults.storage_down = True
-    with pytest.raises(StorageFailed):
-        await host.storage.get(key)
-
-
-async def test_that_another_thing_was_not_found_is_no_missing_key() -> None:
-    for text in "Storage with key other not found", "Plugin installation setting was not found":
+async def test_a_missing_key_is_none_and_nothing_else_is(api: StrictHost, host: Host) -> None:
+    for key in ("k", "a b", "键", "x" * 500, "%s {0}", "not found"):
+        assert await host.storage.get(key) is None
+        api.faults.storage_down = True
+        with pytest.raises(StorageFailed):
+            await host.storage.get(key)
+        api.faults.clear()
+    for text in ("Storage with key other not found", "Plugin installation setting was not found"):
         with pytest.raises(StorageFailed):
             await LangBotHost(Spy(HostError(text))).storage.get("k")
     with pytest.raises(StorageFailed):
@@ -277,49 +247,35 @@ async def test_that_another_thing_was_not_found_is_no_missing_key() -> None:
     await LangBotHost(Spy(HostError("Storage with key k not found"))).storage.delete("k")
 
 
-async def test_values_beyond_the_hosts_limit_are_refused_with_the_sizes(api: StrictHost, host: Host) -> None:
+async def test_values_beyond_the_limit_are_refused_with_the_sizes(api: StrictHost, host: Host) -> None:
+    async def refused(storage: Any, value: bytes) -> tuple[str, dict[str, object]]:
+        with pytest.raises(StorageFailed) as failure:
+            await storage.set("k", value)
+        return failure.value.reason, dict(failure.value.details)
+
     limit = 10 * 1024 * 1024
     await host.storage.set("k", b"x" * limit)
-    with pytest.raises(StorageFailed) as failure, api.calls.recording() as seen:
-        await host.storage.set("k", b"x" * (limit + 1))
-    assert (failure.value.reason, failure.value.details) == (
-        "too_large",
-        {"length": limit + 1, "limit": limit},
-    )
+    with api.calls.recording() as seen:
+        sizes = {"length": limit + 1, "limit": limit}
+        assert await refused(host.storage, b"x" * (limit + 1)) == ("too_large", sizes)
     assert seen.total == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    for text in (  # an operator may have set a smaller one
         "ActionCallError: Binary storage value exceeds the 1024-byte limit",
         "ActionCallError: Binary storage value exceeds limit (2000 > 1024 bytes)",
-    ],
-)
-async def test_an_operators_smaller_limit_is_told(text: str) -> None:
-    with pytest.raises(StorageFailed) as failure:
-        await LangBotHost(Spy(HostError(text))).storage.set("k", b"x" * 2_000)
-    assert (failure.value.reason, failure.value.details) == ("too_large", {"length": 2_000, "limit": 1_024})
-
-
-async def test_a_full_disk_is_storage_down(api: StrictHost, host: Host) -> None:
+    ):
+        smaller = LangBotHost(Spy(HostError(text))).storage
+        assert await refused(smaller, b"x" * 2_000) == ("too_large", {"length": 2_000, "limit": 1_024})
     api.faults.storage_full = True
-    with pytest.raises(StorageFailed) as failure:
-        await host.storage.set("k", b"v")
-    assert failure.value.reason == "storage_down"
+    assert (await refused(host.storage, b"v"))[0] == "storage_down"
 
 
-async def test_the_version_is_asked_once_and_may_be_unknown(api: StrictHost, host: Host) -> None:
+async def test_the_version_and_the_knowledge_bases_may_be_unknown(api: StrictHost, host: Host) -> None:
     api.faults.fail.add("get_langbot_version")
     assert await host.version() == ""
     api.faults.clear()
     assert [await host.version() for _ in range(3)] == ["4.11.2"] * 3
     assert api.calls.counts["get_langbot_version"] == 2
-
-
-async def test_knowledge_bases_may_be_unknown(api: StrictHost, host: Host) -> None:
     assert await host.knowledge_bases() is None
-    api.bases = {"kb-1": "Memory", "kb-2": "Docs"}
-    assert await host.knowledge_bases() == frozenset({"kb-1", "kb-2"})
-    api.bases = {}
-    assert await host.knowledge_bases() == frozenset()
+    for bases in ({"kb-1": "Memory", "kb-2": "Docs"}, {}):
+        api.bases = bases
+        assert await host.knowledge_bases() == frozenset(bases)

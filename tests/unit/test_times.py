@@ -15,52 +15,29 @@ from longterm_memory.text.times import ago, day, iso, parse_bound, parse_moment,
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("2026-05-01T10:00:00", "2026-05-01T10:00:00Z"),
-        ("2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z"),
-        ("2026-05-01t10:00:00z", "2026-05-01T10:00:00Z"),
+def test_a_moment_is_read() -> None:
+    for value, expected in (
+        ("2026-05-01T10:00:00", "2026-05-01T10:00:00Z"), ("2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z"),
         ("2026-05-01T10:00:00+08:00", "2026-05-01T02:00:00Z"),
         ("2026-05-01T10:00:00 +0800", "2026-05-01T02:00:00Z"),
         ("2026-05-01T10:00:00-05:30", "2026-05-01T15:30:00Z"),
-        ("2026-05-01 10:00 UTC+08", "2026-05-01T02:00:00Z"),
         ("2026-05-01 10:00 GMT", "2026-05-01T10:00:00Z"),
         ("2026-05-01T10:00:00−08:00", "2026-05-01T18:00:00Z"),
         ("2026-05-01T10:00:00.123456789Z", "2026-05-01T10:00:00Z"),
-        ("20260501T100000Z", "2026-05-01T10:00:00Z"),
-        ("2026-05-01", "2026-05-01T00:00:00Z"),
-        (" \t2026-5-1 ", "2026-05-01T00:00:00Z"),
-        ("2026/05/01 9:05", "2026-05-01T09:05:00Z"),
-        ("2026.05.01", "2026-05-01T00:00:00Z"),
-        ("2026年5月1日", "2026-05-01T00:00:00Z"),
-        ("2026年5月1日 10:00", "2026-05-01T10:00:00Z"),
-        ("2026年5月1日10:00", "2026-05-01T10:00:00Z"),
-        ("２０２６－０５－０１", "2026-05-01T00:00:00Z"),
-        ("2026—05—01", "2026-05-01T00:00:00Z"),
-        ('"2026-05-01"', "2026-05-01T00:00:00Z"),
-        ("20260501", "2026-05-01T00:00:00Z"),
-        (20260501, "2026-05-01T00:00:00Z"),
-        (20260501.0, "2026-05-01T00:00:00Z"),
-        ("2026-05", "2026-05-01T00:00:00Z"),
-        ("2099", "2099-01-01T00:00:00Z"),
-        (2099, "2099-01-01T00:00:00Z"),
-        (1777600000, "2026-05-01T01:46:40Z"),
-        ("1777600000", "2026-05-01T01:46:40Z"),
-        ("１７７７６０００００", "2026-05-01T01:46:40Z"),
-        (1777600000.75, "2026-05-01T01:46:40Z"),
-        (1777600000123, "2026-05-01T01:46:40Z"),
-        ("1777600000123", "2026-05-01T01:46:40Z"),
-        (1777600000123456, "2026-05-01T01:46:40Z"),
-        (1777600000123456789, "2026-05-01T01:46:40Z"),
+        ("20260501T100000Z", "2026-05-01T10:00:00Z"), ("2026-05-01", "2026-05-01T00:00:00Z"),
+        ("2026/05/01 9:05", "2026-05-01T09:05:00Z"), ("2026.05.01", "2026-05-01T00:00:00Z"),
+        ("2026年5月1日", "2026-05-01T00:00:00Z"), ("2026年5月1日10:00", "2026-05-01T10:00:00Z"),
+        ("２０２６－０５－０１", "2026-05-01T00:00:00Z"), ("2026—05—01", "2026-05-01T00:00:00Z"),
+        ('"2026-05-01"', "2026-05-01T00:00:00Z"), ("20260501", "2026-05-01T00:00:00Z"),
+        ("2026-05", "2026-05-01T00:00:00Z"), ("2099", "2099-01-01T00:00:00Z"),
+        (1777600000, "2026-05-01T01:46:40Z"), ("1777600000", "2026-05-01T01:46:40Z"),
+        ("１７７７６０００００", "2026-05-01T01:46:40Z"), (1777600000.75, "2026-05-01T01:46:40Z"),
+        (1777600000123, "2026-05-01T01:46:40Z"), (1777600000123456789, "2026-05-01T01:46:40Z"),
         (datetime(2026, 5, 1, 10, tzinfo=timezone(timedelta(hours=8))), "2026-05-01T02:00:00Z"),
-        (datetime(2026, 5, 1, 10), "2026-05-01T10:00:00Z"),
-        ("1970-01-01", "1970-01-01T00:00:00Z"),
+        (datetime(2026, 5, 1, 10), "2026-05-01T10:00:00Z"), ("1970-01-01", "1970-01-01T00:00:00Z"),
         ("2200-12-31T23:59:59Z", "2200-12-31T23:59:59Z"),
-    ],
-)
-def test_a_moment_is_read(value: object, expected: str) -> None:
-    assert iso(parse_moment(value)) == expected
+    ):  # fmt: skip
+        assert iso(parse_moment(value)) == expected
 
 
 def test_fractions_are_kept_to_microseconds() -> None:
@@ -78,79 +55,48 @@ def test_a_time_without_a_zone_is_in_the_given_one() -> None:
     assert iso(parse_moment(datetime(2026, 5, 1, 10), zone=SHANGHAI)) == "2026-05-01T02:00:00Z"
 
 
-UNUSABLE = [
-    "tomorrow",
-    "yesterday 10:00",
-    "01.05.2026",
-    "5/1/2026",
-    "2026-13-01",
-    "2026-02-30",
-    "2026-05-01T25:00",
-    "2026-05-01T10:61",
-    "2026-05-01T10:00+99:00",
-    "2026-05T10:00",
-    "202605",
-    "1969-12-31",
-    "2201-01-01",
-    "2200-12-31T23:59:59-01:00",
-    "1970-01-01T00:00+01:00",
-    "0001-01-01T00:00:00+14:00",
-    0,
-    5,
-    -1777600000,
-    1e30,
-    10**400,
-    int("9" * 4000) ** 2,
-    "9" * 10_000,
-    float("nan"),
-    float("inf"),
-    True,
-    [],
-    {"time": 1},
-    b"2026-05-01",
-]
-
-
-@pytest.mark.parametrize("value", UNUSABLE, ids=range(len(UNUSABLE)))
-def test_what_names_no_moment_is_an_error_that_says_what_is_expected(value: object) -> None:
-    for read in (parse_moment, parse_moment_or_none):
-        with pytest.raises(BadArgument) as caught:
-            read(value, parameter="when")
-        assert caught.value.reason == "parameter"
-        assert caught.value.details["parameter"] == "when"
-        assert "2026-05-01T10:00:00Z" in str(caught.value.details["expected"])
-
-
-@pytest.mark.parametrize(
-    "value", [None, "", "  ", "null", "NULL", "None", "undefined", "n/a", '"null"', "　"]
+UNUSABLE = (
+    *("tomorrow", "yesterday 10:00", "01.05.2026", "5/1/2026", "202605", "9" * 10_000),
+    *("2026-13-01", "2026-02-30", "2026-05-01T25:00", "2026-05-01T10:61", "2026-05-01T10:00+99:00"),
+    *("2026-05T10:00", "1969-12-31", "2201-01-01", "2200-12-31T23:59:59-01:00", "1970-01-01T00:00+01:00"),
+    *("0001-01-01T00:00:00+14:00", 0, 5, -1777600000, 1e30, 10**400, int("9" * 4000) ** 2),
+    *(float("nan"), float("inf"), True, [], {"time": 1}, b"2026-05-01"),
 )
-def test_nothing_is_no_moment(value: object) -> None:
-    assert parse_moment_or_none(value) is None
-    with pytest.raises(BadArgument):
-        parse_moment(value)
-    with pytest.raises(BadArgument):
-        parse_bound(value, parameter="before", end=False)
 
 
-@pytest.mark.parametrize(
-    ("value", "start", "end"),
-    [
+def test_what_names_no_moment_is_an_error_that_says_what_is_expected() -> None:
+    for value in UNUSABLE:
+        for read in (parse_moment, parse_moment_or_none):
+            with pytest.raises(BadArgument) as caught:
+                read(value, parameter="when")
+            assert caught.value.reason == "parameter"
+            assert caught.value.details["parameter"] == "when"
+            assert "2026-05-01T10:00:00Z" in str(caught.value.details["expected"])
+
+
+def test_nothing_is_no_moment() -> None:
+    for value in (None, "", "  ", "null", "None", "n/a", '"null"', "　"):
+        assert parse_moment_or_none(value) is None
+        with pytest.raises(BadArgument):
+            parse_moment(value)
+        with pytest.raises(BadArgument):
+            parse_bound(value, parameter="before", end=False)
+
+
+def test_a_bare_date_as_a_bound_covers_its_day() -> None:
+    for value, start, end in (
         ("2026-05-01", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"),
-        ("2026-02-28", "2026-02-28T00:00:00Z", "2026-03-01T00:00:00Z"),
         ("2026-12-31", "2026-12-31T00:00:00Z", "2027-01-01T00:00:00Z"),
         ("2026-12", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"),
         ("2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
         ("2026-05-01T10:00", "2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z"),
         (1777600000, "2026-05-01T01:46:40Z", "2026-05-01T01:46:40Z"),
-        # C5: a bound is only compared, so it may lie far away
         ("2999-01-01", "2999-01-01T00:00:00Z", "2999-01-02T00:00:00Z"),
         ("0001-01-01", "0001-01-01T00:00:00Z", "0001-01-02T00:00:00Z"),
         ("9998-12-31", "9998-12-31T00:00:00Z", "9999-01-01T00:00:00Z"),
-    ],
-)
-def test_a_bare_date_as_a_bound_covers_its_day(value: object, start: str, end: str) -> None:
-    assert iso(parse_bound(value, parameter="p", end=False)) == start
-    assert iso(parse_bound(value, parameter="p", end=True)) == end
+    ):  # fmt: skip
+        assert iso(parse_bound(value, parameter="p", end=False)) == start
+        assert iso(parse_bound(value, parameter="p", end=True)) == end
 
 
 def test_a_day_of_a_bound_is_a_day_of_its_zone_also_when_clocks_change() -> None:
@@ -160,11 +106,11 @@ def test_a_day_of_a_bound_is_a_day_of_its_zone_also_when_clocks_change() -> None
     assert end - start == timedelta(hours=23)
 
 
-@pytest.mark.parametrize("value", ["9999-01-01", "0000-01-01", "--tag", "soon"])
-def test_a_bound_that_cannot_be_read_is_an_error(value: object) -> None:
-    with pytest.raises(BadArgument) as caught:
-        parse_bound(value, parameter="time_before", end=True)
-    assert caught.value.details["parameter"] == "time_before"
+def test_a_bound_that_cannot_be_read_is_an_error() -> None:
+    for value in ("9999-01-01", "0000-01-01", "--tag", "soon"):
+        with pytest.raises(BadArgument) as caught:
+            parse_bound(value, parameter="time_before", end=True)
+        assert caught.value.details["parameter"] == "time_before"
 
 
 def test_writing() -> None:
@@ -177,27 +123,13 @@ def test_writing() -> None:
             write(datetime(2025, 3, 16))
 
 
-@pytest.mark.parametrize(
-    ("days", "hint"),
-    [
-        (0, "today"),
-        (1, "1d ago"),
-        (3, "3d ago"),
-        (13, "13d ago"),
-        (14, "2w ago"),
-        (36, "5w ago"),
-        (62, "8w ago"),
-        (63, "2mo ago"),
-        (250, "8mo ago"),
-        (729, "23mo ago"),
-        (730, "2y ago"),
-        (4000, "10y ago"),
-        (-1, "ahead"),
-    ],
-)
-def test_how_long_ago(days: int, hint: str) -> None:
-    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    assert ago(now - timedelta(days=days), now) == hint
+def test_how_long_ago() -> None:
+    for days, hint in (
+        (0, "today"), (1, "1d ago"), (13, "13d ago"), (14, "2w ago"), (36, "5w ago"), (62, "8w ago"),
+        (63, "2mo ago"), (250, "8mo ago"), (730, "2y ago"), (-1, "ahead"),
+    ):  # fmt: skip
+        now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+        assert ago(now - timedelta(days=days), now) == hint
 
 
 def test_today_is_a_day_of_the_zone() -> None:

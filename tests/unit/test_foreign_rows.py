@@ -1,0 +1,187 @@
+"""Rows of another scope, without metadata, damaged or mixed up by the store: never shown, nothing of ours lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from longterm_memory.errors import StoreFailed
+from longterm_memory.ports import VectorRow
+from longterm_memory.records.envelope import Record, encode
+from longterm_memory.records.keys import Visibility
+from longterm_memory.records.store import RecordStore
+from longterm_memory.records.vectors import Vector, unit
+from playground.embedders import HashedWords
+from tests.support.core import BASE, GROUP, OTHER, Core, core, numbered_id, record, row_of
+
+KEY = GROUP.user_key
+RECALLED = [Visibility.RECALLED]
+ID = "k7m29xqd"
+
+
+def embedded(text: str) -> Vector:
+    return unit(HashedWords().embed([text])[0])
+
+
+@pytest.fixture
+async def memory() -> Core:
+    found = await core()
+    await found.collection.prepare()
+    return found
+
+
+def contents(records: Sequence[Record]) -> list[str]:
+    return sorted(r.episode.content for r in records)
+
+
+async def search(memory: Core, text: str = "x", k: int = 50) -> list[str]:
+    answer = await memory.collection.records.search(KEY, embedded(text), k, RECALLED)
+    return contents(answer.records)
+
+
+async def listed(memory: Core, key: str = KEY, visibility: Visibility = Visibility.RECALLED) -> list[str]:
+    return contents(await memory.collection.records.everything(key, visibility))
+
+
+async def test_rows_of_other_scopes_are_dropped_and_counted(
+    memory: Core, caplog: pytest.LogCaptureFixture
+) -> None:
+    await memory.fill([record("ours", ID), record("theirs", "a0000001", scope=OTHER)])
+    memory.api.faults.ignore_filters = True
+    with caplog.at_level(logging.WARNING):
+        answer = await memory.collection.records.search(KEY, embedded("theirs"), 10, RECALLED)
+    assert contents(answer.records) == ["ours"]
+    assert (answer.rows, answer.foreign) == (3, 2)
+    assert memory.collection.records.health.foreign_rows > 0
+    assert "theirs" not in caplog.text
+    assert "rows dropped: foreign=2" in caplog.text
+
+
+async def test_a_store_that_ignores_filters_never_shows_or_loses_anything(memory: Core) -> None:  # F1 (c)
+    records = memory.collection.records
+    await memory.fill(
+        [record("ours", ID)] + [record(f"theirs {i}", numbered_id(i), scope=OTHER) for i in range(30)]
+    )
+    memory.api.faults.ignore_filters = True
+    assert await listed(memory) == ["ours"]
+    assert await listed(memory, OTHER.user_key) == sorted(f"theirs {i}" for i in range(30))
+    for attempt in (
+        records.find(KEY, [ID]),
+        records.delete(KEY, [ID]),
+        records.delete(KEY, [numbered_id(i) for i in range(100)]),
+        records.erase(KEY),
+        records.write([record("new", "b0000001")], [record("ours", ID)]),
+    ):
+        # Asked to delete, such a store might delete everything.
+        with pytest.raises(StoreFailed, match="store_untrusted"):
+            await attempt
+    assert memory.api.calls.counts["vector_delete"] == 0
+
+
+async def test_rows_without_metadata_are_skipped(memory: Core) -> None:  # F9
+    await memory.fill([record("kept", ID)])
+    junk: list[dict[str, Any]] = [
+        {"id": "x", "metadata": None},
+        {"id": "y", "metadata": {}},
+        {"id": "z"},
+        {"id": None, "metadata": {"text": "hello"}},
+    ]
+    memory.api.faults.foreign = junk
+    assert await search(memory) == ["kept"]
+    assert await listed(memory) == ["kept"]
+
+
+async def test_a_store_that_drops_metadata_gives_nothing_and_verifies_nothing() -> None:
+    for fault in ("drop_metadata", "null_metadata"):
+        memory = await core()
+        records = memory.collection.records
+        await memory.fill([record("x", ID)])
+        setattr(memory.api.faults, fault, True)
+        assert await search(memory) == []
+        with pytest.raises(StoreFailed, match="write_unverified"):
+            await records.write([record("y", "a0000001")])
+        # The row can still be deleted: it is there under its id, readable or not.
+        await records.delete(KEY, [ID])
+        memory.api.faults.clear()
+        assert await search(memory) == ["y"]
+
+
+async def test_a_damaged_row_of_ours_is_counted_not_shown_and_can_be_deleted(memory: Core) -> None:
+    many = [record(f"x {i}", numbered_id(i)) for i in range(60)]
+    sent = encode(many[0])
+    damaged = type(sent)(sent.id, sent.vector, {**sent.metadata, "text": "{}"}, "x")
+    for others in ([], many[1:]):
+        await memory.fill(others)
+        await memory.host.upsert(BASE, [damaged])
+        assert len(await listed(memory)) == len(others)
+        assert memory.collection.records.health.unreadable_rows > 0
+        await memory.collection.records.delete(KEY, [many[0].episode.id, *(r.episode.id for r in others)])
+        assert memory.row_count == 0
+
+
+class MixedUp:
+    """A store that answers a search with another one's rows while two are on their way (as SeekDB does)."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self._running: list[str] = []
+        self.most = 0
+
+    async def search(self, collection: str, vector: Sequence[float], k: int, where: Any) -> list[VectorRow]:
+        rows: list[VectorRow] = await self._inner.search(collection, vector, k, where)
+        return await self._mixed(where, rows)
+
+    async def list_rows(self, collection: str, where: Any, limit: int, offset: int = 0) -> list[VectorRow]:
+        rows: list[VectorRow] = await self._inner.list_rows(collection, where, limit, offset)
+        return await self._mixed(where, rows)
+
+    async def _mixed(self, where: Any, rows: list[VectorRow]) -> list[VectorRow]:
+        self._running.append(where.values[0])
+        self.most = max(self.most, len(self._running))
+        await asyncio.sleep(0.001)
+        crossed = len(set(self._running)) > 1
+        await asyncio.sleep(0.001)
+        self._running.remove(where.values[0])
+        return [row_of(record("foreign", "a0000009", scope=OTHER))] if crossed else rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+async def test_mixed_up_answers_are_asked_for_again_one_at_a_time(memory: Core) -> None:
+    scopes = [GROUP] + [type(GROUP)("b-01", "group", str(i)) for i in range(8)]
+    await memory.fill([record(f"of {s.launcher_id}", ID, scope=s) for s in scopes])
+    store = MixedUp(memory.host)
+    records = RecordStore(store, BASE)
+    for _ in range(3):
+        answers = await asyncio.gather(
+            *(records.search(s.user_key, embedded("of"), 5, RECALLED) for s in scopes)
+        )
+        assert [contents(a.records) for a in answers] == [[f"of {s.launcher_id}"] for s in scopes]
+        assert all(a.foreign == 0 for a in answers)
+    assert store.most > 1  # before the first foreign row
+    store.most = 0
+    found = await asyncio.gather(*(records.find(s.user_key, [ID]) for s in scopes))
+    assert all(ID in f for f in found)
+    assert store.most == 1
+
+
+async def test_calls_run_in_parallel_as_long_as_nothing_foreign_shows_up(memory: Core) -> None:
+    await memory.fill([record("x", ID)])
+    memory.api.latency = 0.005
+    with memory.api.calls.recording() as log:
+        await asyncio.gather(*(search(memory) for _ in range(5)))
+    assert (log.total, log.rounds()) == (5, 1)
+
+
+async def test_a_known_row_from_the_wrong_place_is_dropped_all_the_same(memory: Core) -> None:
+    known = record("x", ID)
+    await memory.fill([known])
+    memory.api.faults.foreign = [{"id": known.row_id, "metadata": {"file_id": "elsewhere", "text": "{}"}}]
+    answer = await memory.collection.records.search(KEY, embedded("x"), 5, RECALLED, {known.row_id: known})
+    assert answer.records == [known]
+    assert answer.foreign == 1

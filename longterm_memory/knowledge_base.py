@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .errors import NotConfigured, StorageFailed
+from .errors import LongTermMemoryError, NotConfigured, StorageFailed
 from .logs import get_logger
 from .ports import Host
 from .recall.calibration import Calibration
@@ -58,6 +58,9 @@ class KnowledgeBaseRegistry:
         self._known: KnowledgeBase | None = None
         self._read = False
         self._changing = asyncio.Lock()
+        self.last_refusal: LongTermMemoryError | None = None
+        """Why the last new knowledge base was refused, ``None`` once one was taken or given back; the WebUI shows
+        no reason, health does."""
 
     async def get(self) -> KnowledgeBase | None:
         """Return the knowledge base, ``None`` when there is none.
@@ -106,10 +109,17 @@ class KnowledgeBaseRegistry:
             if known is not None:
                 existing = await self._host.knowledge_bases()
                 if existing is None or known.id in existing:
-                    raise NotConfigured("second_knowledge_base", existing=known.id)
+                    refusal = NotConfigured("second_knowledge_base", existing=known.id)
+                    self.refused(refusal)
+                    raise refusal
             base = KnowledgeBase(kb_id, dict(creation_settings))
             await self._save(base)
+            self.last_refusal = None
             return base
+
+    def refused(self, reason: LongTermMemoryError) -> None:
+        """Note that a new knowledge base was refused, for whoever looks for the reason."""
+        self.last_refusal = reason
 
     async def adopt(self, kb_id: str, creation_settings: Mapping[str, Any]) -> None:
         """Learn about a knowledge base of ours from a call that names it, when none is known.
@@ -154,6 +164,7 @@ class KnowledgeBaseRegistry:
             if known is not None and known.id == kb_id:
                 await self._host.storage.delete(KB_KEY)
                 self._known, self._read = None, True
+                self.last_refusal = None
 
     async def _save(self, base: KnowledgeBase) -> None:
         data = {

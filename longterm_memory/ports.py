@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
     "Embedder",
     "FileIds",
+    "FilterDiagnostics",
     "Host",
     "KeyValueStorage",
     "RowFilter",
@@ -108,6 +109,18 @@ class VectorStore(Protocol):
 
     async def delete_rows(self, collection: str, where: RowFilter) -> None:
         """Delete rows. Counts reported by backends lie, so none is returned: list again to know."""
+
+
+@runtime_checkable
+class FilterDiagnostics(Protocol):
+    """What only the health check asks, and only about keys that it made up: how a backend takes a filter that we
+    never rely on.
+    """
+
+    async def list_by_user_key(self, collection: str, user_key: str, limit: int) -> list[VectorRow]:
+        """Return up to ``limit`` rows that the backend gives for a plain filter on ``user_key``: possibly rows
+        of anybody.
+        """
 
 
 class Embedder(Protocol):

@@ -45,6 +45,7 @@ class MemoryEngine(KnowledgeEngine):
             await self._memory().knowledge_base_created(kb_id, config)
         except LongTermMemoryError as exc:
             sentence = explain("en_US", exc)
+            self._memory().knowledge_bases.refused(exc)
             logger.error("configuration problem: knowledge base refused: kb_id=%s %s", kb_id, sentence)
             raise ValueError(sentence) from exc
 

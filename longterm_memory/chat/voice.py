@@ -57,6 +57,10 @@ class Voice:
         """Return the sentence ``tool.<key>``."""
         return say(self.language, f"tool.{key}", **values)
 
+    def health(self, key: str, **values: object) -> str:
+        """Return the sentence ``health.<key>``."""
+        return say(self.language, f"health.{key}", **values)
+
     def explain(self, error: LongTermMemoryError) -> str:
         """Return an error in words."""
         return explain(self.language, error)

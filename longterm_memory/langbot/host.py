@@ -238,6 +238,15 @@ class LangBotHost:
         with _failing_as(StoreFailed, "store_down"):
             return rows(await _patient(self._api.vector_list, collection, filters(where), limit, offset))
 
+    async def list_by_user_key(self, collection: str, user_key: str, limit: int) -> _Rows:
+        """Return what the backend gives for a plain filter on ``user_key``; for the health check alone.
+
+        Raises:
+            StoreFailed: ``store_down``; some backends refuse the filter.
+        """
+        with _failing_as(StoreFailed, "store_down"):
+            return rows(await _patient(self._api.vector_list, collection, {"user_key": user_key}, limit, 0))
+
     async def delete_rows(self, collection: str, where: RowFilter) -> None:
         """Delete rows: file_ids by the host's own parameter, row ids by filter, never both in one call.
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import TypeVar
 from weakref import WeakSet
 
 from ..errors import StoreFailed
@@ -42,6 +43,8 @@ _ALL = 1_000_000
 _FEW = 40
 """Up to so many episodes are looked up by their row ids; for more it is cheaper to page through the scope."""
 _NOTHING: Mapping[str, Record] = {}
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,12 @@ class RecordStore:
         self._cursors: WeakSet[Cursor] = WeakSet()
         self._deleting: Counter[str] = Counter()
         """Per scope, rows whose deletion is on its way."""
+
+    async def in_turn(self, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Make a call of the caller's own to the store (health does), as careful as ours: alone once the store
+        was caught mixing up answers.
+        """
+        return await self._reader.one_at_a_time(call)
 
     # ------------------------------------------------------------ reads
 

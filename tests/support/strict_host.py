@@ -21,6 +21,7 @@ from playground.engines.wire import HostError, HostTimeoutError, PluginApi
 __all__ = ["Faults", "HostError", "HostTimeoutError", "RefusedError", "StrictHost"]
 
 Metric = Literal["l2", "cosine", "similarity"]
+UserKeyFilter = Literal["refused", "held", "dropped"]
 
 _ROW_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TEXT_BYTES = 65_535  # Milvus' VARCHAR
@@ -51,14 +52,23 @@ class StrictHost(PluginApi):
         rich: metadata comes back whole, as on Chroma, Qdrant and SeekDB; otherwise only ``text``,
             ``file_id`` and ``uuid``, as on Milvus and pgvector.
         any_dimension: accept vectors of lengths that pgvector has no column for.
+        user_key_filter: what a listing by ``user_key`` gives, which only the health check may ask for: an error,
+            the rows (``"held"``: Chroma, Qdrant, SeekDB), or everybody's (``"dropped"``: pgvector, Milvus).
         **options: see :class:`playground.engines.wire.PluginApi` (``embed``, ``version``, ``latency``).
     """
 
     def __init__(
-        self, *, metric: Metric = "cosine", rich: bool = False, any_dimension: bool = False, **options: Any
+        self,
+        *,
+        metric: Metric = "cosine",
+        rich: bool = False,
+        any_dimension: bool = False,
+        user_key_filter: UserKeyFilter = "refused",
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self.metric = metric
+        self.user_key_filter = user_key_filter
         self.rich = rich
         self.any_dimension = any_dimension
         self.rows: dict[str, dict[str, _Row]] = {}
@@ -159,6 +169,11 @@ class StrictHost(PluginApi):
 
     def _matching(self, collection_id: str, filters: dict[str, Any] | None) -> list[_Row]:
         """Rows that match, ordered by id as on Qdrant, pgvector and Milvus."""
+        if self.user_key_filter != "refused" and filters and list(filters) == ["user_key"]:
+            everybody = [row for _, row in sorted(self._written(collection_id).items())]
+            if self.user_key_filter == "dropped":
+                return everybody
+            return [row for row in everybody if row.metadata.get("user_key") == filters["user_key"]]
         key, values = _filter(filters)
         rows = self._written(collection_id)
         if self.faults.ignore_filters:

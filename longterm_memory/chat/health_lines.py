@@ -7,14 +7,9 @@ from collections.abc import Iterable, Sequence
 from ..health import Check, HealthReport, Level
 from .voice import Voice
 
-__all__ = ["health", "health_lines"]
+__all__ = ["health_lines"]
 
 _BETWEEN = " · "
-
-
-def health(voice: Voice, report: HealthReport) -> str:
-    """Return the report as one reply."""
-    return "\n".join(health_lines(voice, report))
 
 
 def health_lines(voice: Voice, report: HealthReport) -> list[str]:

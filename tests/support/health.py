@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from longterm_memory.chat.health_lines import health
+from longterm_memory.chat.health_lines import health_lines
 from longterm_memory.chat.voice import Voice
 from longterm_memory.health import HealthReport, Level, check_health, surroundings
 from longterm_memory.health.vector_store import STEPS, USER_KEY_PREFIX
@@ -44,7 +44,7 @@ async def check(bot: Bot, seconds: float = 20.0) -> HealthReport:
             assert one["title"], one
             assert one["text"], one
             assert bool(one["remedy"]) is (one["level"] != "ok"), one
-        assert len(health(Voice(language), report)) <= Voice().limit
+        assert len("\n".join(health_lines(Voice(language), report))) <= Voice().limit
     return report
 
 

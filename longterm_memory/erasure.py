@@ -11,14 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .models import KEPT_STATUSES, Episode, Filters
+from .models import KEPT_STATUSES, AuditEntry, Episode, Filters
 from .scope import Isolation, Scope, Speaker
 from .spaces import found_spaces
 
 if TYPE_CHECKING:
     from .service import MemoryService
 
-__all__ = ["Traces", "erase_person", "erase_space", "erase_speaker", "spaces_of", "traces_of"]
+__all__ = [
+    "Traces",
+    "erase_person",
+    "erase_space",
+    "erase_speaker",
+    "spaces_of",
+    "traces_of",
+    "traces_of_person",
+    "traces_of_space",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,39 @@ async def traces_of(service: MemoryService, scope: Scope, sender_id: str) -> Tra
     return Traces(len(found), int(profile), audit=sum(e.about(sender_id) for e in entries), spaces=1)
 
 
+async def traces_of_space(service: MemoryService, scope: Scope) -> Traces:
+    """Count what :func:`erase_space` would erase.
+
+    Raises:
+        NotConfigured, StoreFailed, StorageFailed: it cannot be told.
+    """
+    episodes = service.episodes(await service.collection())
+    found, keys, entries = await asyncio.gather(
+        episodes.select(scope.user_key, _EVERYTHING),
+        service.profiles.keys(scope),
+        service.audit.entries(scope.scope_key),
+    )
+    return Traces(sum(map(_said_in(scope), found)), len(keys), audit=len(entries), spaces=1)
+
+
+async def traces_of_person(service: MemoryService, sender_id: str) -> Traces:
+    """Count what :func:`erase_person` would erase.
+
+    Raises:
+        NotConfigured, StoreFailed, StorageFailed: it cannot be told.
+    """
+    total = Traces()
+    for scope in await spaces_of(service):
+        if scope.session_name:
+            found = await traces_of(service, scope, sender_id)
+            total += replace(found, spaces=int(not found.none))
+        else:
+            episodes = service.episodes(await service.collection())
+            theirs = Filters(sender_id=sender_id, statuses=KEPT_STATUSES)
+            total += Traces(len(await episodes.select(scope.user_key, theirs)))
+    return total
+
+
 async def erase_speaker(service: MemoryService, scope: Scope, sender_id: str) -> Traces:
     """Erase everything of a speaker in a space: memories under its user key, profile, snapshots, name in the audit.
 
@@ -106,9 +148,7 @@ async def erase_space(service: MemoryService, scope: Scope) -> Traces:
     keys = await service.profiles.keys(scope)
     for key in keys:
         await service.profiles.delete_key(key)
-    erased = await _episodes(
-        service, scope, lambda e: not scope.shared or e.session_name == scope.session_name
-    )
+    erased = await _episodes(service, scope, _said_in(scope))
     entries = await service.audit.entries(scope.scope_key)
     await service.snapshots.delete(scope.scope_key)
     service.turns.end(scope)
@@ -119,18 +159,32 @@ async def erase_space(service: MemoryService, scope: Scope) -> Traces:
 async def erase_person(service: MemoryService, sender_id: str) -> Traces:
     """Erase everything of a person in all spaces of the installation, those of earlier isolations too.
 
+    Each space that held something gets an audit entry about it, without the person.
+
     Raises:
         BadArgument: ``speaker_unknown`` without an id.
         NotConfigured, StoreFailed, StorageFailed: some of it may still be there; repeating goes on.
     """
     total = Traces()
     for scope in await spaces_of(service):
-        if not scope.session_name:
+        if scope.session_name:
+            erased = await erase_speaker(service, scope, sender_id)
+        else:
             # Shared memories of a bot; its conversations come by themselves.
-            total += Traces(await _episodes(service, scope, lambda e: e.is_from(sender_id)))
+            erased = Traces(await _episodes(service, scope, lambda e: e.is_from(sender_id)))
+        if erased.none:
             continue
-        erased = await erase_speaker(service, scope, sender_id)
-        total += replace(erased, spaces=int(not erased.none))
+        total += replace(erased, spaces=int(bool(scope.session_name)))
+        await service.audit.append(
+            AuditEntry(
+                operation="erase_speaker",
+                via="console",
+                scope_key=scope.scope_key if scope.session_name else scope.user_key,
+                user_key=scope.user_key,
+                target_type="speaker",
+                summary=erased.counts(),
+            )
+        )
     return total
 
 
@@ -145,6 +199,11 @@ async def spaces_of(service: MemoryService) -> list[Scope]:
     for key in await service.spaces.user_keys():
         scopes.setdefault(key, Scope.of_user_key(key))
     return [scopes[key] for key in sorted(scopes)]
+
+
+def _said_in(scope: Scope) -> Callable[[Episode], bool]:
+    """Which memories of a space's user key belong to the space itself."""
+    return lambda e: not scope.shared or e.session_name == scope.session_name
 
 
 async def _episodes(service: MemoryService, scope: Scope, chosen: Callable[[Episode], bool]) -> int:

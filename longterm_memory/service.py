@@ -19,7 +19,7 @@ from .conversation import Attachment, Conversation
 from .episodes import EpisodeStore
 from .errors import LongTermMemoryError, NotConfigured, NotInPipeline
 from .injection.injector import Injector
-from .knowledge_base import KnowledgeBaseRegistry
+from .knowledge_base import KnowledgeBase, KnowledgeBaseRegistry
 from .listing import Listings
 from .logs import get_logger
 from .opt_outs import OptOuts
@@ -85,13 +85,16 @@ class MemoryService:
         Raises:
             StorageFailed: the knowledge base's record could not be read.
         """
-        base = await self.knowledge_bases.get()
-        settings, problems = Settings.load(self._plugin_config(), base.creation_settings if base else {})
+        settings, problems = self.configuration(await self.knowledge_bases.get())
         for problem in problems:
             if problem not in self._reported:
                 self._reported.add(problem)
                 logger.warning("configuration problem: %s", problem)
         return settings
+
+    def configuration(self, base: KnowledgeBase | None) -> tuple[Settings, tuple[str, ...]]:
+        """Return the settings in force with a knowledge base, and a line for each value that cannot be used."""
+        return Settings.load(self._plugin_config(), base.creation_settings if base else {})
 
     async def collection(self) -> Collection:
         """Return the knowledge base in use.

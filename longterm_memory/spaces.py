@@ -8,6 +8,7 @@ everything is in the keys alone, so a thousand speakers cost one call and not a 
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ SPACE_PREFIX = "ltm/space/"
 _SCHEMA = 1
 _PREFIXES = (SESSION_PREFIX, SPEAKER_PREFIX, SNAPSHOT_PREFIX, AUDIT_PREFIX, SPACE_PREFIX)
 """Storage keys that tell of a conversation: prefix, its key (maybe hashed), for some ``/`` and more."""
+_NAMED_MAX = 1_000
 _HASHED_READS = 500
 """Most values read only to learn which space a hashed key belongs to."""
 
@@ -46,6 +48,18 @@ class SpaceRegistry:
     def __init__(self, storage: KeyValueStorage) -> None:
         self._storage = storage
         self._noted: set[str] = set()
+        self._named: OrderedDict[str, Scope] = OrderedDict()
+
+    def name(self, scope: Scope) -> None:
+        """Note a space that somebody asked about, whether or not anything is stored in it."""
+        self._named[scope.space_id] = scope
+        self._named.move_to_end(scope.space_id)
+        while len(self._named) > _NAMED_MAX:
+            self._named.popitem(last=False)
+
+    def named(self, space_id: str) -> Scope | None:
+        """Return the space with that id, if it was named since the start."""
+        return self._named.get(space_id)
 
     async def note(self, user_key: str) -> None:
         """Note a user key before the first memory is written under it; later calls cost nothing.

@@ -75,7 +75,7 @@ def pipeline(conversation: Conversation | None, base: KnowledgeBase | None) -> C
 
 def settings(service: MemoryService, base: KnowledgeBase | None) -> tuple[Settings, Check]:
     """Look for settings that cannot be used; what stands in for them is in force."""
-    found, problems = Settings.load(service._plugin_config(), base.creation_settings if base else {})
+    found, problems = service.configuration(base)
     if problems:
         return found, Check.of("settings", "problems", count=len(problems), problems="; ".join(problems))
     return found, Check.of("settings", "ok")

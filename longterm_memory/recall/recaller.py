@@ -134,14 +134,18 @@ class Recaller:
         """Return the scope's index, complete: every active memory is in it.
 
         Raises:
-            StoreFailed: it could not be read whole in time.
+            StoreFailed: it could not be read whole: ``still_reading`` when time was over, ``scope_too_large``
+                beyond ``INDEX_ROWS_MAX``, or the store failed.
         """
         index = self._collection.indexes.of(user_key)
         if self._collection.filled and not index.complete:
             await self._fill(user_key, index, Fill.ALL, self._clock() + timeout)
             self._beside_others(_read_words(index))
+            if not index.complete and len(index) >= INDEX_ROWS_MAX:
+                raise StoreFailed("scope_too_large", limit=INDEX_ROWS_MAX)
             if not index.complete:
-                raise StoreFailed("store_down")
+                # What was read is kept, so the next one gets further.
+                raise StoreFailed("still_reading", count=len(index))
         return index
 
     async def warm(self, user_key: str, *, seconds: float) -> None:

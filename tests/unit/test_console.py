@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longterm_memory import console
+from longterm_memory.console import spaces as console
 from longterm_memory.console import answer
 from longterm_memory.models import Snapshot
 from longterm_memory.scope import Isolation, Scope, Speaker

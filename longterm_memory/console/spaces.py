@@ -1,33 +1,25 @@
-"""What the Memory Console's page asks of the memory: typed requests in, plain JSON answers out.
-
-The page cannot read failures that LangBot reports, so nothing here raises: what goes wrong is an answer too,
-``{"error": {"code", "text"}}``. A page names a space by its ``space_id``, or by what a person typed into
-*Derive*; keys are worked out here and only shown there.
-"""
+"""The memory spaces that exist, and the one that a person names."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from .errors import LongTermMemoryError
-from .logs import get_logger
-from .models import Filters
-from .policy import Actor
-from .scope import Isolation, Scope, Speaker
-from .spaces import FoundSpace, found_spaces
-from .words import explain, say
+from ..errors import LongTermMemoryError
+from ..logs import get_logger
+from ..models import Filters
+from ..scope import Isolation, Scope
+from ..spaces import FoundSpace, found_spaces
+from .requests import Request, Route, operator
 
 if TYPE_CHECKING:
-    from .scoped import ScopedMemory
-    from .service import MemoryService
+    from ..scoped import ScopedMemory
+    from ..service import MemoryService
 
-__all__ = ["DeriveRequest", "Problem", "Space", "SpacesAnswer", "SpacesRequest", "answer"]
+__all__ = ["ROUTES", "DeriveRequest", "Space", "SpacesAnswer", "SpacesRequest"]
 
 logger = get_logger(__name__)
 
@@ -37,15 +29,6 @@ _READ_SECONDS = 6.0
 """Time for reading when each space was last active."""
 _READS = 16
 """Storage reads under way at once; one takes about 8 ms."""
-
-
-class Request(BaseModel):
-    """What every request may carry."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    language: str = ""
-    """Language of the page, for the words of errors; empty: the configured one."""
 
 
 class SpacesRequest(Request):
@@ -131,60 +114,6 @@ class DeriveAnswer(BaseModel):
     known: bool
 
 
-class Problem(BaseModel):
-    """Why there is no answer: a stable code, and a sentence for people."""
-
-    code: str
-    text: str
-
-
-async def answer(service: MemoryService, endpoint: str, method: str, body: Any) -> dict[str, Any]:
-    """Answer a request of the page; never raises.
-
-    Args:
-        service: the installation's memory.
-        endpoint: ``/spaces`` or ``/derive``.
-        method: ``POST``, or ``GET`` for what changes nothing.
-        body: parsed JSON, ``None`` when there was none.
-
-    Returns:
-        The answer as JSON, or ``{"error": {"code", "text"}}``.
-    """
-    language = ""
-    try:
-        language = await _language(service, body)
-        route = _ROUTES.get(endpoint)
-        if route is None or method.upper() not in ("GET", "POST"):
-            return _problem("unknown_endpoint", language, endpoint=endpoint[:60])
-        request = route.request.model_validate({} if body is None else body)
-        return (await route.run(service, request)).model_dump(mode="json")
-    except ValidationError as exc:
-        first = exc.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "body"
-        return _problem("bad_request", language, detail=f"{where}: {first['msg']}")
-    except LongTermMemoryError as exc:
-        logger.info("console request failed: endpoint=%s reason=%s", endpoint[:60], exc.reason)
-        return {"error": Problem(code=exc.reason, text=explain(language, exc)).model_dump()}
-    except Exception:
-        # LangBot would tell the page "Internal server error" and no more.
-        logger.exception("console request failed: endpoint=%s", endpoint[:60])
-        return _problem("internal", language)
-
-
-async def _language(service: MemoryService, body: Any) -> str:
-    given = body.get("language") if isinstance(body, dict) else None
-    if isinstance(given, str) and given:
-        return given
-    try:
-        return (await service.settings()).language
-    except LongTermMemoryError:
-        return ""
-
-
-def _problem(code: str, language: str, **values: object) -> dict[str, Any]:
-    return {"error": Problem(code=code, text=say(language, f"console.{code}", **values)).model_dump()}
-
-
 # ---------------------------------------------------------------- spaces
 
 
@@ -217,6 +146,7 @@ async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswe
 async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswer:
     isolation = request.isolation or (await service.settings()).isolation
     scope = Scope.of_session(request.session_name, bot_uuid=request.bot_uuid, isolation=isolation)
+    service.spaces.name(scope)
     found = (await _found(service, isolation)).get(scope.scope_key) or FoundSpace(scope)
     active = await _last_activities(service, [found])
     counted = await _counts(service, [scope]) if await service.knowledge_bases.get() else {}
@@ -265,7 +195,7 @@ async def _counts(service: MemoryService, scopes: list[Scope]) -> dict[str, int]
         async with asyncio.timeout(_COUNT_SECONDS):
             for scope in scopes:
                 if scope.user_key not in counted:
-                    memory = await service.space(scope, Actor.of(scope, Speaker(), "console"))
+                    memory = await operator(service, scope)
                     counted[scope.user_key] = await _count(memory)
     return {key: number for key, number in counted.items() if number is not None}
 
@@ -278,10 +208,4 @@ async def _count(memory: ScopedMemory) -> int | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Route:
-    request: type[Request]
-    run: Callable[[MemoryService, Any], Awaitable[BaseModel]]
-
-
-_ROUTES = {"/spaces": _Route(SpacesRequest, _spaces), "/derive": _Route(DeriveRequest, _derive)}
+ROUTES = {"/spaces": Route(SpacesRequest, _spaces), "/derive": Route(DeriveRequest, _derive)}

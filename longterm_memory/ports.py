@@ -175,3 +175,8 @@ class Turn(Protocol):
 
     async def set_variable(self, name: str, value: Any) -> None:
         """Set one query variable (JSON values only)."""
+
+    async def send_file(self, name: str, data: bytes) -> bool:
+        """Send a file beside the reply. False: it did not go out. True only says that the host took it; several
+        platforms drop files without a word, so people are always told another way.
+        """

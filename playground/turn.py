@@ -25,6 +25,10 @@ class LocalTurn:
         sender: id of who sent it.
         name: display name of the sender.
         bot: uuid of the bot.
+
+    Attributes:
+        files: what was sent as files, name and bytes.
+        takes_files: whether the platform takes files.
     """
 
     def __init__(
@@ -41,6 +45,8 @@ class LocalTurn:
         self._api = api
         self._bot = bot
         self.query_id = f"q-{next(_numbers)}"
+        self.files: list[tuple[str, bytes]] = []
+        self.takes_files = True
         kind, _, launcher = session.partition("_")
         self.values: dict[str, Any] = {
             "launcher_type": kind,
@@ -69,3 +75,11 @@ class LocalTurn:
         with self._api.calls.call("set_query_var"):
             await asyncio.sleep(self._api.latency)
             self.values[name] = json.loads(json.dumps(value))
+
+    async def send_file(self, name: str, data: bytes) -> bool:
+        """Take a file, or refuse it."""
+        with self._api.calls.call("reply"):
+            await asyncio.sleep(self._api.latency)
+            if self.takes_files:
+                self.files.append((name, data))
+            return self.takes_files

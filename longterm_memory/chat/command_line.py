@@ -27,6 +27,7 @@ __all__ = ["CommandLine", "parse"]
 
 _COMMAND = "memory"
 _HELP_OPTIONS = {"help", "h", "?"}
+_STATUS_OPTIONS = {"status", "include-superseded", "include-archived", "all-statuses"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ class CommandLine:
         text: search query, new text of an edit, JSON of an import, or a confirmation code.
         choice: ``l2``, ``preview``, ``accept`` …; ``""`` when left out.
         page: page number, from 1 on.
-        filters: what the options ask for. For ``delete`` every status counts unless ``--status`` is given.
+        part: wanted part of an export, from 1 on; 0 when none is asked for.
+        filters: what the options ask for. For ``delete`` and ``export`` every status counts unless an option
+            says which.
         options: names of the options that were given.
         topic: what help is wanted on; ``None`` for the whole.
         unknown: the word that is no subcommand, for repeating it; ``""`` when there is none.
@@ -52,6 +55,7 @@ class CommandLine:
     text: str = ""
     choice: str = ""
     page: int = 1
+    part: int = 0
     filters: Filters = field(default_factory=Filters)
     options: frozenset[str] = frozenset()
     topic: Verb | None = None
@@ -122,7 +126,10 @@ def _read(spec: VerbSpec, rest: str) -> CommandLine:
         elif place is Place.TOPIC:
             found |= _topic(words.one())
     words.finish()
-    return CommandLine(spec.verb, filters=words.filters(), options=frozenset(words.options), **found)
+    part = cast(int, words.options.get("part", 0))
+    return CommandLine(
+        spec.verb, part=part, filters=words.filters(), options=frozenset(words.options), **found
+    )
 
 
 def _leading(spec: VerbSpec, rest: str) -> tuple[dict[str, Any], str]:
@@ -291,8 +298,9 @@ class _Words:
 
     def _statuses(self) -> frozenset[Status]:
         statuses = self.options.get("status")
-        if statuses is None and (self.spec.filter_required or "all-statuses" in self.options):
-            # Deleting what somebody said means every version of it, unless they name the status.
+        chosen = _STATUS_OPTIONS & set(self.options)
+        if "all-statuses" in chosen or (self.spec.every_status and not chosen):
+            # Deleting or exporting what somebody said means every version of it, unless they name the status.
             return KEPT_STATUSES
         found = set(statuses) if isinstance(statuses, frozenset) else {Status.ACTIVE}
         if "include-superseded" in self.options:

@@ -3,27 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..conversation import Conversation
 from ..errors import BadArgument, LongTermMemoryError
+from ..health import check_health
 from ..logs import get_logger
-from ..models import KEPT_STATUSES, Filters, RecallQuery
+from ..models import KEPT_STATUSES, Filters, RecallQuery, Status
 from ..ports import Turn
 from ..scoped import PAGE_SIZE, ScopedMemory
 from . import render
+from .audit_lines import audit
 from .command_line import CommandLine, parse
+from .delivery import deliver
+from .exports import audit_package, export_package
+from .health_lines import health_lines
+from .help_lines import help_text
+from .import_lines import imported
+from .person_lines import erasure_offered, erasure_reported, opted
+from .stats_lines import stats
 from .verbs import Verb
 from .voice import Voice
+from .why_lines import WHY_HITS, why
 
 if TYPE_CHECKING:
     from ..service import MemoryService
+    from ..transfer.transfer import ExportKind
 
-__all__ = ["COMMANDS", "run_command"]
+__all__ = ["COMMANDS", "Request", "run_command"]
 
 logger = get_logger(__name__)
 
-_Run = Callable[[ScopedMemory, Voice, CommandLine], Awaitable[str]]
+_IMPORT_SECONDS = 100.0
+"""After how long an import begins nothing more: the host waits 180 s for a command, and the embedding call in work
+may take 70 s of them.
+"""
+
+_EXPORTS: dict[str, ExportKind] = {"": "profiles", "l2": "episodes", "all": "all", "md": "all"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One line that somebody typed, read.
+
+    Attributes:
+        service: the installation's memory.
+        turn: the message.
+        conversation: where it was said.
+        memory: of that conversation.
+        voice: how to answer.
+        line: what was typed.
+    """
+
+    service: MemoryService
+    turn: Turn
+    conversation: Conversation
+    memory: ScopedMemory
+    voice: Voice
+    line: CommandLine
+
+    @property
+    def here(self) -> str:
+        """Session name of the conversation."""
+        return self.memory.scope.session_name
+
+
+_Run = Callable[[Request], Awaitable[str]]
 
 
 async def run_command(service: MemoryService, turn: Turn, command_text: str, *, privilege: int = 1) -> str:
@@ -40,36 +86,52 @@ async def run_command(service: MemoryService, turn: Turn, command_text: str, *, 
     """
     voice, verb = Voice(), None
     try:
-        voice = Voice.of(await service.settings())
+        settings = await service.settings()
+        voice = Voice.of(settings)
         line = parse(command_text)
         verb = line.verb
         if verb is Verb.HELP:
-            return render.help_text(voice, line)
-        memory = await service.scoped(await Conversation.of_turn(turn), via="command", privilege=privilege)
-        return await COMMANDS[verb](memory, voice, line)
+            return help_text(voice, line, settings.command_policy)
+        if verb is Verb.HEALTH:
+            return await _health(service, turn, voice)
+        conversation = await Conversation.of_turn(turn)
+        memory = await service.scoped(conversation, via="command", privilege=privilege)
+        return await COMMANDS[verb](Request(service, turn, conversation, memory, voice, line))
     except LongTermMemoryError as exc:
         logger.info("command refused: query_id=%s verb=%s reason=%s", turn.query_id, verb, exc.reason)
         return render.error(voice, exc, verb)
 
 
-async def _overview(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    return render.overview(voice, await memory.overview())
+async def _health(service: MemoryService, turn: Turn, voice: Voice) -> str:
+    # Also where memory is not set up or not attached: that is what it is for.
+    report = await check_health(service, await Conversation.of_turn(turn))
+    return "\n".join(health_lines(voice, report))
 
 
-async def _profile(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    return render.profile(voice, await memory.profiles(), memory.actor, line.page)
+# ---------------------------------------------------------------- looking
 
 
-async def _me(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    speaker = memory.actor.speaker
+async def _overview(request: Request) -> str:
+    return render.overview(request.voice, await request.memory.overview())
+
+
+async def _profile(request: Request) -> str:
+    memory = request.memory
+    return render.profile(request.voice, await memory.profiles(), memory.actor, request.line.page)
+
+
+async def _me(request: Request) -> str:
+    memory, speaker = request.memory, request.memory.actor.speaker
     if not speaker.known:
         # An empty sender id would be no filter at all.
         raise BadArgument("speaker_unknown")
-    own = await memory.page(Filters(sender_id=speaker.id, statuses=KEPT_STATUSES), line.page, PAGE_SIZE)
-    return render.me(voice, memory.scope, memory.actor, await memory.profiles(), own)
+    filters = Filters(sender_id=speaker.id, statuses=KEPT_STATUSES)
+    own = await memory.page(filters, request.line.page, PAGE_SIZE)
+    return render.me(request.voice, memory.scope, memory.actor, await memory.profiles(), own)
 
 
-async def _search(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
+async def _search(request: Request) -> str:
+    line, memory = request.line, request.memory
     # One hit more than the page shows tells whether there is another page.
     query = RecallQuery(
         text=line.text,
@@ -79,25 +141,135 @@ async def _search(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
     )
     result = await memory.recall(query)
     return render.search(
-        voice, result, line.filters, page=line.page, size=PAGE_SIZE, here=memory.scope.session_name
+        request.voice, result, line.filters, page=line.page, size=PAGE_SIZE, here=request.here
     )
 
 
-async def _list(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    page = await memory.page(line.filters, line.page)
-    return render.listing(voice, page, line.filters, here=memory.scope.session_name)
+async def _list(request: Request) -> str:
+    filters = request.line.filters
+    page = await request.memory.page(filters, request.line.page)
+    return render.listing(request.voice, page, filters, here=request.here)
 
 
-async def _show(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    return render.show(voice, await memory.show(line.id), line.page)
+async def _superseded(request: Request) -> str:
+    return await _with_status(request, Status.SUPERSEDED)
 
 
-async def _forget(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    return render.forgotten(voice, await memory.forget(line.id))
+async def _archived(request: Request) -> str:
+    return await _with_status(request, Status.ARCHIVED)
 
 
-async def _delete(memory: ScopedMemory, voice: Voice, line: CommandLine) -> str:
-    return render.deleted(voice, await memory.delete(line.filters), line.filters)
+async def _with_status(request: Request, status: Status) -> str:
+    filters = Filters(statuses=frozenset({status}))
+    page = await request.memory.page(filters, request.line.page)
+    return render.listing(request.voice, page, filters, here=request.here, verb=request.line.verb)
+
+
+async def _show(request: Request) -> str:
+    episode = await request.memory.show(request.line.id)
+    relatives = await request.memory.related(episode)
+    return render.show(request.voice, episode, request.line.page, relatives)
+
+
+async def _why(request: Request) -> str:
+    memory = request.memory
+    query = RecallQuery(
+        text=request.line.text,
+        k=WHY_HITS,
+        filters=request.line.filters,
+        speaker_id=memory.actor.speaker.id,
+        floor=False,
+    )
+    return why(request.voice, await memory.recall(query), memory.settings, here=request.here)
+
+
+async def _stats(request: Request) -> str:
+    return stats(request.voice, await request.memory.stats())
+
+
+# ---------------------------------------------------------------- changing
+
+
+async def _edit(request: Request) -> str:
+    return render.edited(request.voice, await request.memory.edit(request.line.id, request.line.text))
+
+
+async def _archive(request: Request) -> str:
+    return render.archived(request.voice, await request.memory.archive(request.line.id))
+
+
+async def _restore(request: Request) -> str:
+    memory = request.memory
+    # Afterwards nothing tells any more what had replaced it.
+    before = await memory.show(request.line.id)
+    newer = (await memory.related(before)).newer if before.status is Status.SUPERSEDED else None
+    return render.restored(request.voice, await memory.restore(request.line.id), newer)
+
+
+async def _forget(request: Request) -> str:
+    return render.forgotten(request.voice, await request.memory.forget(request.line.id))
+
+
+async def _delete(request: Request) -> str:
+    filters = request.line.filters
+    return render.deleted(request.voice, await request.memory.delete(filters), filters)
+
+
+# ---------------------------------------------------------------- oneself
+
+
+async def _off(request: Request) -> str:
+    return await _opt(request, off=True)
+
+
+async def _on(request: Request) -> str:
+    return await _opt(request, off=False)
+
+
+async def _opt(request: Request, *, off: bool) -> str:
+    changed = await request.memory.privacy.opt(off=off)
+    return opted(request.voice, request.memory.scope, off=off, changed=changed)
+
+
+async def _forgetme(request: Request) -> str:
+    memory, voice = request.memory, request.voice
+    if request.line.text:
+        erased = await memory.privacy.forgetme(request.line.text)
+        return erasure_reported(voice, memory.scope, erased, off=await memory.privacy.is_off())
+    offer = await memory.privacy.offer_erasure()
+    return erasure_offered(voice, memory.scope, memory.actor, offer)
+
+
+# ---------------------------------------------------------------- in and out
+
+
+async def _export(request: Request) -> str:
+    line = request.line
+    if not line.choice and line.options - {"part"}:
+        # Profiles have no tags or dates; an option that does nothing must not look as if it did.
+        raise BadArgument("export_filters")
+    found = await request.memory.transfer.export(_EXPORTS[line.choice], line.filters)
+    package = export_package(request.voice, found, line, request.service.now())
+    return await deliver(request.voice, request.turn, package, line.part)
+
+
+async def _import(request: Request) -> str:
+    data = request.line.text.encode()
+    report = await request.memory.transfer.import_file(data, seconds=_IMPORT_SECONDS)
+    return imported(request.voice, report)
+
+
+async def _audit(request: Request) -> str:
+    line = request.line
+    if line.choice == "export":
+        entries = await request.memory.audit_entries()
+        package = audit_package(request.voice, entries, line, request.service.now())
+        # An export has parts and no pages: "audit export 2" can only mean this.
+        part = line.part or (line.page if line.page > 1 else 0)
+        return await deliver(request.voice, request.turn, package, part)
+    if line.part:
+        raise BadArgument("part_without_export")
+    return audit(request.voice, await request.memory.audit(line.page))
 
 
 COMMANDS: dict[Verb, _Run] = {
@@ -106,8 +278,21 @@ COMMANDS: dict[Verb, _Run] = {
     Verb.ME: _me,
     Verb.SEARCH: _search,
     Verb.LIST: _list,
+    Verb.SUPERSEDED: _superseded,
+    Verb.ARCHIVED: _archived,
     Verb.SHOW: _show,
+    Verb.WHY: _why,
+    Verb.STATS: _stats,
+    Verb.EDIT: _edit,
+    Verb.ARCHIVE: _archive,
+    Verb.RESTORE: _restore,
     Verb.FORGET: _forget,
     Verb.DELETE: _delete,
+    Verb.OFF: _off,
+    Verb.ON: _on,
+    Verb.FORGETME: _forgetme,
+    Verb.EXPORT: _export,
+    Verb.IMPORT: _import,
+    Verb.AUDIT: _audit,
 }
-"""The subcommands of this release (help stands apart: it needs no memory)."""
+"""The subcommands of this release (help and health stand apart: they need no memory)."""

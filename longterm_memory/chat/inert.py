@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 
 from ..injection.fences import neutralize
 from ..text.controls import printable
 
-__all__ = ["one_line", "shown", "visible"]
+__all__ = ["inert_json", "inert_lines", "one_line", "shown", "visible"]
 
 _SHOWN = 40
 """Longest piece of somebody's input that an error sentence repeats, in characters."""
@@ -26,6 +28,25 @@ def one_line(text: str, limit: int) -> str:
     """
     line = " ".join(neutralize(printable(text, lines=False)).split())
     return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"
+
+
+_NO_LETTERS = "\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+_UNSAFE = re.compile(f"[<>{_NO_LETTERS}\U000e0000-\U000e007f]")
+
+
+def inert_json(text: str) -> str:
+    r"""Return JSON for a chat: what hides, reorders or closes something in it becomes ``\u`` escapes, so that it
+    still says the very same to whoever reads it as JSON.
+    """
+    return _UNSAFE.sub(lambda m: json.dumps(m[0])[1:-1] if m[0] > "\x7f" else f"\\u{ord(m[0]):04x}", text)
+
+
+def inert_lines(text: str) -> str:
+    """Return a text of ours with several lines, such as Markdown, so that nothing that people wrote in it hides,
+    reorders or closes something.
+    """
+    shown = {"<": "‹", ">": "›"}
+    return _UNSAFE.sub(lambda m: shown.get(m[0], ""), text)
 
 
 def shown(value: object) -> str:

@@ -76,6 +76,10 @@ def read_value(option: Option, text: str, *, quoted: bool, verb: Verb) -> object
     label = f"--{option.name}"
     if option.kind is OptionKind.PAGE:
         return page_number(text, verb)
+    if option.kind is OptionKind.PART:
+        if not (number := _number(text)):
+            raise BadArgument("option_part", option=label, value=shown(text))
+        return number
     if option.kind is OptionKind.STATUS:
         return _statuses(text, label, verb)
     if option.kind is OptionKind.IMPORTANCE:
@@ -93,10 +97,16 @@ def page_number(word: str, verb: Verb) -> int:
     Raises:
         BadArgument: ``page_number``.
     """
-    digits = folded(word)
-    if not re.fullmatch("[0-9]{1,6}", digits) or int(digits) < 1:
+    number = _number(word)
+    if not number:
         raise BadArgument("page_number", verb=verb.value, value=shown(word))
-    return int(digits)
+    return number
+
+
+def _number(word: str) -> int:
+    """Return a whole number from 1 to 999999, 0 for anything else."""
+    digits = folded(word)
+    return int(digits) if re.fullmatch("[0-9]{1,6}", digits) else 0
 
 
 def _plain_number(word: str) -> str:

@@ -11,31 +11,32 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import BadArgument, LongTermMemoryError
-from ..ids import EXAMPLE
 from ..models import KEPT_STATUSES, Filters, Profile, RecallResult, Status
 from ..scope import Isolation, Scope
-from .command_line import CommandLine
 from .episode_lines import episode_details, episode_line, forgotten_line
 from .inert import one_line
+from .person_lines import off_lines
 from .profile_lines import profile_lines
-from .verbs import AVAILABLE, VERBS, Verb
+from .verbs import Verb
 from .voice import Voice
 
 if TYPE_CHECKING:
-    from ..episodes import Forgotten
+    from ..episodes import Forgotten, Relatives
     from ..models import Episode
     from ..policy import Actor
     from ..scoped import EpisodePage, Overview, ProfileView
 
 __all__ = [
+    "archived",
     "deleted",
+    "edited",
     "error",
     "forgotten",
-    "help_text",
     "listing",
     "me",
     "overview",
     "profile",
+    "restored",
     "search",
     "show",
 ]
@@ -44,7 +45,17 @@ _KEY = 200
 """Longest key in a line, in characters."""
 _IDS = 20
 """Most ids that a report names one by one."""
-_NOT_TYPED = {"scope_unknown", "speaker_unknown"}
+_NOT_TYPED = {
+    "archive_superseded",
+    "code_wrong",
+    "content_secret",
+    "edit_duplicate",
+    "edit_same",
+    "part_beyond",
+    "scope_unknown",
+    "speaker_unknown",
+    "status_already",
+}
 """What no help on typing mends."""
 
 
@@ -72,6 +83,7 @@ def overview(voice: Voice, view: Overview) -> str:
             voice.say("overview_conversation", session_name=one_line(view.scope.session_name, _KEY)),
             voice.say(f"overview_{sharing}"),
             who,
+            *(off_lines(voice, view.scope) if view.profiles.off else []),
             memories,
             voice.say(
                 "overview_profiles", session=_facts(voice, session) if session else unread, speaker=own_facts
@@ -146,21 +158,22 @@ def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: Episode
     if own.page == 1:
         lines += _own_profile(voice, view, actor)
         lines += [voice.explain(problem) for problem in view.problems]
+    if view.off:
+        lines += off_lines(voice, scope)
     if own.episodes:
         lines.append(voice.say("me_memories", count=voice.memories(own.total)))
         lines += [episode_line(voice, episode, here=scope.session_name) for episode in own.episodes]
     else:
         lines.append(voice.say("me_no_memories"))
     lines.append(voice.say("me_others"))
-    lines.append(voice.say("me_seen_private" if actor.private else "me_seen_group"))
-    if scope.shared:
-        lines.append(voice.say("me_seen_shared"))
+    if not view.off:
+        lines.append(voice.say("me_seen_private" if actor.private else "me_seen_group"))
+        if scope.shared:
+            lines.append(voice.say("me_seen_shared"))
     ending = [voice.say("me_forget")] if own.episodes else []
-    if own.page < own.pages:
-        left = own.total - own.page * len(own.episodes)
-        ending.append(
-            voice.say("list_more", count=left, next=own.page + 1, again=f"{voice.command} me {own.page + 1}")
-        )
+    if own.left:
+        again = f"{voice.command} me {own.page + 1}"
+        ending.append(voice.say("list_more", count=own.left, next=own.page + 1, again=again))
     return _fitted(voice, lines, ending)
 
 
@@ -202,23 +215,69 @@ def search(
     return _fitted(voice, lines, [voice.say("search_more", next=page + 1)] if more else [])
 
 
-def listing(voice: Voice, page: EpisodePage, filters: Filters, *, here: str = "") -> str:
-    """Return a page of memories, newest first, with the real totals."""
+def listing(
+    voice: Voice, page: EpisodePage, filters: Filters, *, here: str = "", verb: Verb = Verb.LIST
+) -> str:
+    """Return a page of memories, newest first, with the real totals.
+
+    Args:
+        voice: how to write it.
+        page: the page.
+        filters: what was asked for.
+        here: session name of this conversation.
+        verb: ``superseded`` and ``archived`` are such lists too.
+    """
     if not page.episodes:
+        if verb is Verb.SUPERSEDED:
+            return voice.say("list_none_superseded")
+        if verb is Verb.ARCHIVED:
+            return voice.say("list_none_archived")
         return voice.say("list_none_filtered" if filters.narrows else "list_none")
     lines = [voice.say("list_head", page=page.page, pages=page.pages, count=voice.memories(page.total))]
     lines += [episode_line(voice, episode, here=here) for episode in page.episodes]
     ending = []
-    if page.page < page.pages:
-        left = page.total - page.page * len(page.episodes)
-        again = voice.say("list_again_filtered" if filters.narrows else "list_again", next=page.page + 1)
-        ending.append(voice.say("list_more", count=left, next=page.page + 1, again=again))
+    if page.left:
+        again = f"{voice.command} {verb} {page.page + 1}"
+        if verb is Verb.LIST and filters.narrows:
+            again = voice.say("list_again_filtered", next=page.page + 1)
+        ending.append(voice.say("list_more", count=page.left, next=page.page + 1, again=again))
     return _fitted(voice, lines, ending)
 
 
-def show(voice: Voice, episode: Episode, page: int = 1) -> str:
-    """Return everything known about one memory; a long one has several pages."""
-    return voice.pages(episode_details(voice, episode), page, f"{voice.command} show {episode.id}")
+def show(voice: Voice, episode: Episode, page: int = 1, relatives: Relatives | None = None) -> str:
+    """Return everything known about one memory; a long one has several pages.
+
+    Args:
+        voice: how to write it.
+        episode: the memory.
+        page: which page.
+        relatives: its other versions, when they were looked for.
+    """
+    return voice.pages(episode_details(voice, episode, relatives), page, f"{voice.command} show {episode.id}")
+
+
+def archived(voice: Voice, episode: Episode) -> str:
+    """Return what archiving did."""
+    return voice.say("archived", id=episode.id)
+
+
+def restored(voice: Voice, episode: Episode, replaced_by: Episode | None = None) -> str:
+    """Return what restoring did.
+
+    Args:
+        voice: how to write it.
+        episode: the memory, active again.
+        replaced_by: the correction that had replaced it and stays.
+    """
+    if replaced_by is None:
+        return voice.say("restored", id=episode.id)
+    kept = voice.say("restored_beside", id=episode.id)
+    return f"{kept}\n{episode_line(voice, replaced_by)}"
+
+
+def edited(voice: Voice, episode: Episode) -> str:
+    """Return what an edit did, and how the memory reads now."""
+    return f"{voice.say('edited', id=episode.id)}\n{episode_line(voice, episode)}"
 
 
 def forgotten(voice: Voice, outcome: Forgotten) -> str:
@@ -262,45 +321,3 @@ def error(voice: Voice, problem: LongTermMemoryError, verb: Verb | None = None) 
     if not named or not isinstance(problem, BadArgument) or problem.reason in _NOT_TYPED:
         return sentence
     return voice.say("error_help", problem=sentence, verb=named)
-
-
-def help_text(voice: Voice, line: CommandLine) -> str:
-    """Return the help: all of it, that of one subcommand, or what is wrong with the word that was typed."""
-    topic = line.topic
-    if topic is not None and VERBS[topic].available:
-        return _help_on(voice, topic)
-    lines = []
-    if topic is not None:
-        lines.append(voice.say("help_unavailable", verb=topic.value))
-    elif line.unknown:
-        lines.append(voice.say("help_unknown", word=line.unknown))
-        if line.suggestion:
-            lines.append(voice.say("help_suggestion", verb=line.suggestion.value))
-    lines.append(voice.say("help_title"))
-    for verb in AVAILABLE:
-        lines.append(_row(voice, verb))
-    lines += [voice.say("help_ids", example=EXAMPLE), voice.say("help_group"), voice.say("help_more")]
-    return "\n".join(lines)
-
-
-def _name(verb: Verb) -> str:
-    return verb.value or "overview"
-
-
-def _row(voice: Voice, verb: Verb) -> str:
-    usage, about = voice.say(f"usage_{_name(verb)}"), voice.say(f"about_{_name(verb)}")
-    return voice.say("help_row", usage=usage, about=about)
-
-
-def _help_on(voice: Voice, verb: Verb) -> str:
-    spec = VERBS[verb]
-    lines = [_row(voice, verb)]
-    if spec.aliases:
-        short = ", ".join(f"{voice.command} {alias}" for alias in spec.aliases)
-        lines.append(voice.say("help_alias", aliases=short))
-    lines.append(voice.say(f"more_{_name(verb)}", example=EXAMPLE))
-    if spec.options:
-        lines.append(voice.say("help_options"))
-        lines += [voice.say(f"option_help_{name}") for name in spec.options]
-    lines.append(voice.say("help_group"))
-    return "\n".join(lines)

@@ -80,8 +80,10 @@ async def _recall_memory(service: MemoryService, memory: ScopedMemory, voice: Vo
     query = RecallQuery(
         text=given.query, k=given.k, filters=given.filters, speaker_id=memory.actor.speaker.id
     )
-    result = await memory.recall(query)
-    return replies.recalled(voice, result, given.filters, now=service.now(), speaker=memory.actor.speaker)
+    result, speaker = await memory.recall(query), memory.actor.speaker
+    answer = replies.recalled(voice, result, given.filters, now=service.now(), speaker=speaker)
+    # Said, or the model takes it for "there is nothing".
+    return f"{answer} {voice.tell('recalled_off')}" if await memory.privacy.is_off() else answer
 
 
 async def _update_profile(service: MemoryService, memory: ScopedMemory, voice: Voice, params: object) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "AVAILABLE",
     "OPTIONS",
     "VERBS",
+    "Group",
     "Option",
     "OptionKind",
     "Place",
@@ -57,6 +58,16 @@ class Verb(StrEnum):
     HELP = "help"
 
 
+class Group(StrEnum):
+    """What a subcommand is for; the overview of the help has one paragraph for each."""
+
+    LOOK = "look"
+    CHANGE = "change"
+    MYSELF = "myself"
+    MOVE = "move"
+    CARE = "care"
+
+
 class Place(Enum):
     """What a positional word is."""
 
@@ -87,6 +98,7 @@ class OptionKind(Enum):
     TIME = 4
     IMPORTANCE = 5
     PAGE = 6
+    PART = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +116,27 @@ class VerbSpec:
 
     Attributes:
         verb: the subcommand.
+        group: what it is for.
         places: its positional words, in order.
         options: names of its options.
         aliases: short forms.
         choices: words for :attr:`Place.CHOICE`.
         choice_required: whether that word must stand there.
         filter_required: whether at least one option must be given.
+        every_status: whether every status counts when no option says which.
         available: whether this release has it.
     """
 
     verb: Verb
+    group: Group
     places: tuple[Place, ...] = ()
     options: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     choice_required: bool = False
     filter_required: bool = False
-    available: bool = False
+    every_status: bool = False
+    available: bool = True
 
 
 OPTIONS: dict[str, Option] = {
@@ -138,46 +154,70 @@ OPTIONS: dict[str, Option] = {
         Option("before", OptionKind.TIME, "2026-05-31"),
         Option("importance", OptionKind.IMPORTANCE, "4"),
         Option("page", OptionKind.PAGE, "2"),
+        Option("part", OptionKind.PART, "2"),
     )
 }
 
-_FILTERS = tuple(name for name in OPTIONS if name != "page")
+_FILTERS = tuple(name for name in OPTIONS if name not in ("page", "part"))
 _PAGED = (*_FILTERS, "page")
 
 VERBS: dict[Verb, VerbSpec] = {
     spec.verb: spec
     for spec in (
         # In the order of the help.
-        VerbSpec(Verb.OVERVIEW, available=True),
-        VerbSpec(Verb.ME, (Place.PAGE,), available=True),
-        VerbSpec(Verb.PROFILE, (Place.PAGE,), aliases=("p",), available=True),
-        VerbSpec(Verb.SEARCH, (Place.QUERY,), _PAGED, ("s",), available=True),
-        VerbSpec(Verb.LIST, (Place.PAGE,), _PAGED, ("l", "ls"), available=True),
-        VerbSpec(Verb.SHOW, (Place.ID, Place.PAGE), available=True),
-        VerbSpec(Verb.FORGET, (Place.ID,), aliases=("f",), available=True),
+        VerbSpec(Verb.OVERVIEW, Group.LOOK),
+        VerbSpec(Verb.ME, Group.LOOK, (Place.PAGE,)),
+        VerbSpec(Verb.PROFILE, Group.LOOK, (Place.PAGE,), aliases=("p",)),
+        VerbSpec(Verb.SEARCH, Group.LOOK, (Place.QUERY,), _PAGED, ("s",)),
+        VerbSpec(Verb.LIST, Group.LOOK, (Place.PAGE,), _PAGED, ("l", "ls")),
+        VerbSpec(Verb.SHOW, Group.LOOK, (Place.ID, Place.PAGE)),
+        VerbSpec(Verb.SUPERSEDED, Group.LOOK, (Place.PAGE,)),
+        VerbSpec(Verb.ARCHIVED, Group.LOOK, (Place.PAGE,)),
+        VerbSpec(Verb.WHY, Group.LOOK, (Place.QUERY,), _FILTERS),
+        VerbSpec(Verb.STATS, Group.LOOK),
+        VerbSpec(Verb.EDIT, Group.CHANGE, (Place.ID, Place.TEXT), aliases=("e",)),
+        VerbSpec(Verb.ARCHIVE, Group.CHANGE, (Place.ID,)),
+        VerbSpec(Verb.RESTORE, Group.CHANGE, (Place.ID,)),
+        VerbSpec(Verb.FORGET, Group.CHANGE, (Place.ID,), aliases=("f",)),
         VerbSpec(
-            Verb.DELETE, (), ("speaker", "tag", "before", "status"), filter_required=True, available=True
+            Verb.DELETE,
+            Group.CHANGE,
+            options=("speaker", "tag", "before", "status"),
+            filter_required=True,
+            every_status=True,
         ),
-        VerbSpec(Verb.HELP, (Place.TOPIC,), aliases=("h", "?"), available=True),
-        VerbSpec(Verb.EDIT, (Place.ID, Place.TEXT), aliases=("e",)),
-        VerbSpec(Verb.ARCHIVE, (Place.ID,)),
-        VerbSpec(Verb.RESTORE, (Place.ID,)),
-        VerbSpec(Verb.SUPERSEDED, (Place.PAGE,)),
-        VerbSpec(Verb.ARCHIVED, (Place.PAGE,)),
-        VerbSpec(Verb.WHY, (Place.QUERY,), _FILTERS),
-        VerbSpec(Verb.STATS),
-        VerbSpec(Verb.HEALTH),
-        VerbSpec(Verb.AUDIT, (Place.CHOICE, Place.PAGE), choices=("export",)),
-        VerbSpec(Verb.EXPORT, (Place.CHOICE,), _FILTERS, choices=("l2", "all", "md")),
-        VerbSpec(Verb.IMPORT, (Place.CHOICE, Place.JSON), choices=("l2",), choice_required=True),
-        VerbSpec(Verb.CONSOLIDATE, (Place.CHOICE,), choices=("preview", "run"), choice_required=True),
-        VerbSpec(Verb.CANDIDATES, (Place.PAGE,)),
+        VerbSpec(Verb.OFF, Group.MYSELF),
+        VerbSpec(Verb.ON, Group.MYSELF),
+        VerbSpec(Verb.FORGETME, Group.MYSELF, (Place.CODE,)),
         VerbSpec(
-            Verb.CANDIDATE, (Place.CHOICE, Place.ID), choices=("accept", "reject"), choice_required=True
+            Verb.EXPORT,
+            Group.MOVE,
+            (Place.CHOICE,),
+            (*_FILTERS, "part"),
+            choices=("l2", "all", "md"),
+            every_status=True,
         ),
-        VerbSpec(Verb.FORGETME, (Place.CODE,)),
-        VerbSpec(Verb.OFF),
-        VerbSpec(Verb.ON),
+        VerbSpec(Verb.IMPORT, Group.MOVE, (Place.CHOICE, Place.JSON), choices=("l2",), choice_required=True),
+        VerbSpec(Verb.AUDIT, Group.CARE, (Place.CHOICE, Place.PAGE), ("part",), choices=("export",)),
+        VerbSpec(Verb.HEALTH, Group.CARE),
+        VerbSpec(Verb.HELP, Group.CARE, (Place.TOPIC,), aliases=("h", "?")),
+        VerbSpec(
+            Verb.CONSOLIDATE,
+            Group.CARE,
+            (Place.CHOICE,),
+            choices=("preview", "run"),
+            choice_required=True,
+            available=False,
+        ),
+        VerbSpec(Verb.CANDIDATES, Group.CARE, (Place.PAGE,), available=False),
+        VerbSpec(
+            Verb.CANDIDATE,
+            Group.CARE,
+            (Place.CHOICE, Place.ID),
+            choices=("accept", "reject"),
+            choice_required=True,
+            available=False,
+        ),
     )
 }
 

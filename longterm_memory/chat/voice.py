@@ -63,11 +63,15 @@ class Voice:
 
     def explain(self, error: LongTermMemoryError) -> str:
         """Return an error in words."""
-        return explain(self.language, error)
+        return explain(self.language, error, self.command)
 
     def memories(self, count: int) -> str:
         """Return a number of memories in words."""
         return self.say("memories_one" if count == 1 else "memories_many", count=count)
+
+    def profiles(self, count: int) -> str:
+        """Return a number of profiles in words."""
+        return self.say("profiles_one" if count == 1 else "profiles_many", count=count)
 
     def date(self, moment: datetime) -> str:
         """Return a time as its date in this zone."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ..errors import BadArgument
+from ..logs import get_logger
 
-__all__ = ["LangBotTurn", "QueryApi"]
+__all__ = ["FILE_MAX", "LangBotTurn", "QueryApi"]
+
+logger = get_logger(__name__)
+
+FILE_MAX = 8_000_000
+"""Largest file, in bytes: in base64 it stays below the 10 MB of most platforms and the host's 16 MiB a message."""
+_SEND_SECONDS = 60.0
+"""How long the host may take to hand a file to the platform; a command has 180 s for everything."""
 
 
 class QueryApi(Protocol):
@@ -22,6 +32,9 @@ class QueryApi(Protocol):
 
     async def set_query_var(self, key: str, value: Any) -> Any:
         """Set one query variable."""
+
+    async def reply(self, message_chain: Any) -> Any:
+        """Hand a message to the platform that the query came from."""
 
 
 class LangBotTurn:
@@ -81,6 +94,29 @@ class LangBotTurn:
         """Set one query variable (JSON values only)."""
         with _alive():
             await self._query.set_query_var(name, value)
+
+    async def send_file(self, name: str, data: bytes) -> bool:
+        """Send a file beside the reply; False when the host or the platform refused it, or did not answer.
+
+        The file goes alone: platforms without files then send nothing at all, and a text beside it would use up
+        the one reply that some of them allow. Plain base64, which all of them read.
+        """
+        from langbot_plugin.api.entities.builtin.platform.message import File, MessageChain
+
+        if len(data) > FILE_MAX:
+            logger.info("file not sent: query_id=%s bytes=%d reason=too_large", self.query_id, len(data))
+            return False
+        file = File(name=name, size=len(data), base64=b64encode(data).decode("ascii"))
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                await self._query.reply(MessageChain([file]))
+        except Exception as exc:
+            # Whatever an adapter raises comes back here; the person gets the parts instead.
+            kind = type(exc).__name__
+            logger.info("file not sent: query_id=%s bytes=%d reason=%s", self.query_id, len(data), kind)
+            return False
+        logger.info("file sent: query_id=%s bytes=%d", self.query_id, len(data))
+        return True
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 
 from longterm_memory.chat import render, tool_replies
 from longterm_memory.chat.command_line import CommandLine, parse
+from longterm_memory.chat.help_lines import help_text
 from longterm_memory.chat.ids import normalize_id
 from longterm_memory.chat.tool_input import RememberInput
 from longterm_memory.chat.verbs import AVAILABLE, VERBS, Verb
@@ -79,7 +80,8 @@ def worst(number: int = 0) -> Episode:
 
 def page(episodes: list[Episode], number: int = 1, total: int = 0) -> EpisodePage:
     total = total or len(episodes)
-    return EpisodePage(tuple(episodes), total, number, max(1, -(-total // 10)))
+    left = max(0, total - 10 * (number - 1) - len(episodes))
+    return EpisodePage(tuple(episodes), total, number, max(1, -(-total // 10)), left)
 
 
 def hits(*episodes: Episode) -> RecallResult:
@@ -260,7 +262,7 @@ def test_me(voice: Voice) -> None:
     assert voice.say("me_seen_group") in text
     assert voice.say("me_seen_shared") not in text
     second = render.me(
-        voice, GROUP, group_actor(), ProfileView(None, PROFILE), page([episode(11)], number=3, total=23)
+        voice, GROUP, group_actor(), ProfileView(None, PROFILE), page([episode(11)], number=3, total=21)
     )
     assert "Berlin" not in second
     assert "!memory me 4" not in second
@@ -287,16 +289,16 @@ def test_list_page() -> None:
         episode(1, tags=("work", "a, b"), importance=4, status=Status.ARCHIVED, session_name="group_77002"),
         episode(2, sender_name="", sender_id=""),
     ]
-    text = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14), Filters(), here="group_77001")
+    text = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14, 112), Filters(), here="group_77001")
     assert text.splitlines() == [
         "page 2 of 14, 132 memories, newest first",
         "[k7m29x00] · 2026-05-10 · Mina (9001) · Rent is due on the 15th",
         "[k7m29x01] · 2026-05-09 · Mina (9001) · importance 4 · #work #a, b · archived · in group_77002 ·"
         " Rent is due on the 15th",
         "[k7m29x02] · 2026-05-08 · an unknown speaker · Rent is due on the 15th",
-        "… 126 more, see page 3: !memory list 3",
+        "… 112 more, see page 3: !memory list 3",
     ]
-    filtered = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14), Filters(tag="x"))
+    filtered = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14, 112), Filters(tag="x"))
     assert filtered.endswith("see page 3: repeat the line with --page 3")
 
 
@@ -386,7 +388,7 @@ def test_a_long_memory_is_shown_whole_over_pages(content: str) -> None:
 @VOICES
 def test_hostile_text_stays_in_its_line(voice: Voice) -> None:
     many = [worst(i) for i in range(10)]
-    harmless(render.listing(voice, EpisodePage(tuple(many), 99, 3, 10), Filters(), here="group_77001"))
+    harmless(render.listing(voice, EpisodePage(tuple(many), 99, 3, 10, 69), Filters(), here="group_77001"))
     harmless(render.search(voice, hits(*many, episode(20)), Filters(tag="x"), here="group_77001"))
     harmless(
         render.me(
@@ -457,7 +459,7 @@ def test_other_errors_stand_alone() -> None:
 
 @VOICES
 def test_help_lists_what_this_release_has_and_how_to_type_it_in_a_group(voice: Voice) -> None:
-    text = render.help_text(voice, CommandLine(Verb.HELP))
+    text = help_text(voice, CommandLine(Verb.HELP))
     for verb in AVAILABLE:
         assert f"!memory {verb}".strip() in text
     for verb in set(VERBS) - set(AVAILABLE):
@@ -469,7 +471,7 @@ def test_help_lists_what_this_release_has_and_how_to_type_it_in_a_group(voice: V
 @VOICES
 @pytest.mark.parametrize("verb", AVAILABLE)
 def test_help_on_each_verb_has_working_examples(voice: Voice, verb: Verb) -> None:
-    text = render.help_text(Voice(voice.language, prefix="/"), CommandLine(Verb.HELP, topic=verb))
+    text = help_text(Voice(voice.language, prefix="/"), CommandLine(Verb.HELP, topic=verb))
     harmless(text)
     assert "!" not in text
     examples = [line for line in text.splitlines() if re.match(r"(Example: |例如：)?/memory", line)][1:]
@@ -483,12 +485,12 @@ def test_help_on_each_verb_has_working_examples(voice: Voice, verb: Verb) -> Non
 
 
 def test_help_on_a_word_that_is_none_and_on_one_of_a_later_release() -> None:
-    text = render.help_text(EN, parse("memory lst"))
+    text = help_text(EN, parse("memory lst"))
     assert text.splitlines()[:2] == ['"lst" is not a subcommand of !memory.', "Did you mean !memory list?"]
-    text = render.help_text(EN, parse("memory export l2"))
-    assert text.splitlines()[0] == "!memory export is not available yet in this version."
+    text = help_text(EN, parse("memory consolidate run"))
+    assert text.splitlines()[0] == "!memory consolidate is not available yet in this version."
     assert "!memory search" in text
-    harmless(render.help_text(EN, parse("memory " + HOSTILE.replace(" ", "_"))))
+    harmless(help_text(EN, parse("memory " + HOSTILE.replace(" ", "_"))))
 
 
 def test_voice_of_settings() -> None:

@@ -5,24 +5,30 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
-from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, Verb
-from longterm_memory.errors import LongTermMemoryError
+from longterm_memory.chat.audit_lines import OPERATIONS, VIAS
+from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, Group, Verb
+from longterm_memory.chat.why_lines import PARTS
+from longterm_memory.errors import BadArgument, LongTermMemoryError
 from longterm_memory.models import Status
 from longterm_memory.policy import COMMANDS, Action, Who
 from longterm_memory.scope import Isolation
 from longterm_memory.settings import LANGUAGES
-from longterm_memory.words import FALLBACK, areas, load
+from longterm_memory.text.secrets import KINDS
+from longterm_memory.words import FALLBACK, areas, explain, load
 
 PACKAGE = Path(__file__).parents[2] / "longterm_memory"
 ERRORS = {"LongTermMemoryError", *(c.__name__ for c in LongTermMemoryError.__subclasses__())}
 GIVEN_BY_VOICE = {"c"}
-"""Placeholders that the voice fills by itself."""
+"""Placeholders that are filled for every reply and every error: the command as it is typed here."""
 
 
 def placeholders(sentence: str) -> set[str]:
@@ -53,6 +59,7 @@ def asked_for() -> Iterator[tuple[str, str, set[str] | None]]:
         given = None if spread else {k.arg for k in call.keywords if k.arg}
         if name in ERRORS and call.args:
             prefix, argument = "error.", call.args[0]
+            given = None if given is None else given | GIVEN_BY_VOICE
         elif name in {"say", "tell"} and len(call.args) == 1:
             prefix, argument = {"say": "command.", "tell": "tool."}[name], call.args[0]
             given = None if given is None else given | (GIVEN_BY_VOICE if name == "say" else set())
@@ -72,6 +79,46 @@ def test_a_language_has_every_sentence_and_its_placeholders(language: str) -> No
     differing = {key for key in ours if placeholders(ours[key]) != placeholders(english[key])}
     assert differing == set()
     assert all(text.strip() == text and text for key, text in ours.items() if key != "command.profile_before")
+
+
+def test_a_language_is_added_by_adding_a_folder(tmp_path: Path) -> None:
+    """In a copy of the package, as installed: settings take it, what it lacks is said in English."""
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    added = tmp_path / PACKAGE.name / "words" / "fr_FR"
+    added.mkdir()
+    (added / "error.json").write_text('{"content_empty": "Rien à retenir."}', "utf-8")
+    (tmp_path / PACKAGE.name / "words" / "empty").mkdir()
+    code = (
+        "from longterm_memory.settings import LANGUAGES, Settings; from longterm_memory.words import say, load;"
+        "print(*LANGUAGES); print(Settings.load({'language': 'fr-fr'}, {})[0].language, *load('fr_FR'));"
+        "print(say('fr_FR', 'error.content_empty')); print(say('fr_FR', 'error.code_wrong', c='!memory'));"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    languages, setting, own, english = done.stdout.splitlines()
+    assert languages.split() == sorted([*LANGUAGES, "fr_FR"])
+    assert setting == "fr_FR error.content_empty"
+    assert own == "Rien à retenir."
+    assert english == load(FALLBACK)["error.code_wrong"].format(c="!memory")
+
+
+def test_the_languages_are_the_folders() -> None:
+    folders = {path.parent.name for path in PACKAGE.glob("words/*/*.json")}
+    assert set(LANGUAGES) == folders >= {"en_US", "zh_Hans"}
+    assert areas("../longterm_memory") == areas("xx_XX") == []
+
+
+def test_secrets_are_named_in_the_language_of_the_reader() -> None:
+    for language in LANGUAGES:
+        names = {explain(language, BadArgument("content_secret", kind=kind)) for kind in KINDS}
+        assert len(names) == len(KINDS)
+        assert not any("{" in name or "_" in name for name in names)
+    assert "API 密钥" in explain("zh_Hans", BadArgument("content_secret", kind="api_key"))
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.glob("words/*/*.json")), ids=lambda p: "/".join(p.parts[-2:]))
@@ -103,6 +150,10 @@ def test_no_reply_sentence_is_left_over() -> None:
     }
     used |= {f"command.option_help_{name}" for name in OPTIONS}
     used |= {f"command.status_{status}" for status in Status}
+    used |= {f"command.help_group_{group}" for group in Group}
+    used |= {f"command.audit_op_{operation}" for operation in OPERATIONS}
+    used |= {f"command.audit_via_{via}" for via in VIAS}
+    used |= {f"command.why_{part}" for part in PARTS}
     used |= {f"command.overview_{isolation}" for isolation in (*Isolation, "bot_fallback")}
     used |= {"command.profile_traits", "command.profile_preferences"}
     used |= {"tool.profile_session", "tool.profile_speaker"}

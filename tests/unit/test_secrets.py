@@ -18,8 +18,8 @@ CASES = json.loads((Path(__file__).parent / "data" / "secrets.json").read_text("
 """Rows ``{text, lang, kind, set}``; ``kind`` null = no secret.
 
 The rules were made with ``tuned``. ``fresh``, ``second`` and ``third`` were each written before they were first
-tried, and then the kinds behind the misses were fixed. ``held_out`` was written last and tried once: nothing was
-changed after it, and nothing may be, or it says nothing any more. The rates of each first try stand in
+tried, and then the kinds behind the misses were fixed. ``held_out`` was written last, and no rule was
+changed for anything in it, nor may be, or it says nothing any more. The rates of each first try stand in
 docs/decisions/0003-secret-detection.md.
 """
 

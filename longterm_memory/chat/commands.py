@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -249,7 +250,8 @@ async def _export(request: Request) -> str:
         # Profiles have no tags or dates; an option that does nothing must not look as if it did.
         raise BadArgument("export_filters")
     found = await request.memory.transfer.export(_EXPORTS[line.choice], line.filters)
-    package = export_package(request.voice, found, line, request.service.now())
+    # Thousands of memories take a second or so; the turns of others go on meanwhile.
+    package = await asyncio.to_thread(export_package, request.voice, found, line, request.service.now())
     return await deliver(request.voice, request.turn, package, line.part)
 
 

@@ -16,10 +16,13 @@ from ..errors import BadArgument
 from ..ports import Turn
 from .voice import Voice
 
-__all__ = ["PART_CHARS", "Package", "Part", "deliver", "pieces"]
+__all__ = ["FILE_CHARS", "PART_CHARS", "Package", "Part", "deliver", "pieces"]
 
 PART_CHARS = 2_200
 """Longest text of one part, in characters; the lines above it need the rest of a reply."""
+
+FILE_CHARS = 2_500_000
+"""Longest text of one file, in characters, so that it stays under 8 MB in any script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,7 @@ class Package:
     """Something to hand out.
 
     Attributes:
-        name: name of the file.
-        text: all of it, for the file.
+        files: all of it as files, name and text; at least one.
         parts: the same for replies, at least one.
         holds: what is in it, in words.
         notes: what else people should know about it.
@@ -51,13 +53,20 @@ class Package:
         again: what to type for a part, its number left out.
     """
 
-    name: str
-    text: str
+    files: Sequence[tuple[str, str]]
     parts: Sequence[Part]
     holds: str
     again: str
     notes: Sequence[str] = ()
     copied: bool = True
+
+    @property
+    def mark(self) -> str:
+        """Four signs that are the same as long as nothing in it has changed."""
+        digest = hashlib.sha256()
+        for _, text in self.files:
+            digest.update(text.encode())
+        return digest.hexdigest()[:4]
 
     def copy(self, voice: Voice) -> list[str]:
         """Return the line that stands right above a part."""
@@ -116,34 +125,39 @@ async def deliver(voice: Voice, turn: Turn, package: Package, part: int) -> str:
     if count == 1:
         head = [voice.say("export_text", holds=package.holds), *package.notes, *package.copy(voice)]
         return "\n".join([*head, package.parts[0].text])
-    data = package.text.encode()
-    sent = await turn.send_file(package.name, data)
-    lines = [
-        voice.say(
-            "export_file" if sent else "export_no_file",
-            name=package.name,
-            holds=package.holds,
-            size=-(-len(data) // 1000),
-        ),
-        *package.notes,
-        voice.say("export_file_lost" if sent else "export_parts", count=count, again=_again(package, 1)),
-    ]
-    return "\n".join(lines)
+    again = f"{package.again}1"
+    sent = await _sent(turn, package)
+    whole = sent == len(package.files)
+    lost = voice.say("export_file_lost" if whole else "export_parts", count=count, again=again)
+    return "\n".join([_outcome(voice, package, sent), *package.notes, lost])
+
+
+async def _sent(turn: Turn, package: Package) -> int:
+    """Send the files; returns how many went out before one could not."""
+    for number, (name, text) in enumerate(package.files):
+        if not await turn.send_file(name, text.encode()):
+            return number
+    return len(package.files)
+
+
+def _outcome(voice: Voice, package: Package, sent: int) -> str:
+    size = -(-sum(len(text.encode()) for _, text in package.files) // 1000)
+    names = " ".join(name for name, _ in package.files)
+    if 0 < sent < len(package.files):
+        return voice.say(
+            "export_some_files", holds=package.holds, sent=sent, count=len(package.files), names=names
+        )
+    return voice.say("export_file" if sent else "export_no_file", holds=package.holds, names=names, size=size)
 
 
 def _part(voice: Voice, package: Package, number: int) -> str:
     part, count = package.parts[number - 1], len(package.parts)
-    mark = hashlib.sha256(package.text.encode()).hexdigest()[:4]
-    lines = [voice.say("export_part", part=number, count=count, holds=package.holds, mark=mark)]
+    lines = [voice.say("export_part", part=number, count=count, holds=package.holds, mark=package.mark)]
     lines += package.notes if number == 1 else ()
     if part.piece:
         lines.append(voice.say("export_piece", piece=part.piece, pieces=part.pieces))
     if number < count:
-        lines.append(voice.say("export_next", again=_again(package, number + 1)))
+        lines.append(voice.say("export_next", again=f"{package.again}{number + 1}"))
     else:
         lines.append(voice.say("export_last"))
     return "\n".join([*lines, *package.copy(voice), part.text])
-
-
-def _again(package: Package, part: int) -> str:
-    return f"{package.again}{part}"

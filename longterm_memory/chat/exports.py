@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..models import AuditEntry
-from ..transfer.exporting import document, parts, to_json, to_markdown
+from ..transfer.exporting import document, parts, to_markdown
 from .audit_lines import audit_rows
-from .delivery import PART_CHARS, Package, Part, pieces
+from .delivery import FILE_CHARS, PART_CHARS, Package, Part, pieces
 from .inert import inert_json, inert_lines
 from .voice import Voice
 
@@ -39,12 +39,13 @@ def export_package(voice: Voice, found: Exported, line: CommandLine, now: dateti
     """
     if line.choice == "md":
         text = to_markdown(found.episodes, found.profiles, language=voice.language, zone=voice.zone)
+        files = _cut(text.splitlines(keepends=True), "", FILE_CHARS)
         # Behind ">", like all lines of people that are not inside one of ours.
         lines = [f"> {piece}" for line in inert_lines(text).splitlines() for piece in _broken(line)]
         made = [Part(block) for block in _cut(lines, "\n")]
     else:
         data = document(found.episodes, found.profiles)
-        text = to_json(data)
+        files = parts(data, FILE_CHARS)
         made = [part for piece in _whole_documents(data, PART_CHARS) for part in pieces(piece)]
     held = []
     if found.episodes is not None:
@@ -52,8 +53,7 @@ def export_package(voice: Voice, found: Exported, line: CommandLine, now: dateti
     if found.profiles is not None:
         held.append(voice.profiles(len(found.profiles)))
     return Package(
-        name=_file_name(voice, line.choice or "profiles", now, "md" if line.choice == "md" else "json"),
-        text=text,
+        files=_named(voice, line.choice or "profiles", now, files, "md" if line.choice == "md" else "json"),
         parts=made,
         holds=", ".join(held),
         again=_again(voice, line),
@@ -75,16 +75,21 @@ def audit_package(voice: Voice, entries: Sequence[AuditEntry], line: CommandLine
     room = PART_CHARS - len(_AUDIT_HEAD) - len(_AUDIT_TAIL)
     made = [Part(f"{_AUDIT_HEAD}{block}{_AUDIT_TAIL}") for block in _cut(map(inert_json, rows), ",\n", room)]
     return Package(
-        name=_file_name(voice, "audit", now, "json"),
-        text=_AUDIT_HEAD + ",\n".join(rows) + _AUDIT_TAIL,
+        files=_named(voice, "audit", now, [_AUDIT_HEAD + ",\n".join(rows) + _AUDIT_TAIL], "json"),
         parts=made,
         holds=voice.say("export_entries", count=len(entries)),
         again=_again(voice, line),
     )
 
 
-def _file_name(voice: Voice, what: str, now: datetime, ending: str) -> str:
-    return f"memory-{what}-{voice.date(now)}.{ending}"
+def _named(
+    voice: Voice, what: str, now: datetime, texts: Sequence[str], ending: str
+) -> list[tuple[str, str]]:
+    """Return texts with names for their files, numbered when there are several."""
+    stem = f"memory-{what}-{voice.date(now)}"
+    if len(texts) == 1:
+        return [(f"{stem}.{ending}", texts[0])]
+    return [(f"{stem}-{number}.{ending}", text) for number, text in enumerate(texts, 1)]
 
 
 def _again(voice: Voice, line: CommandLine) -> str:

@@ -16,7 +16,7 @@ __all__ = ["FILE_MAX", "LangBotTurn", "QueryApi"]
 logger = get_logger(__name__)
 
 FILE_MAX = 8_000_000
-"""Largest file, in bytes: in base64 it stays below the 10 MB of most platforms and the host's 16 MiB a message."""
+"""Largest file, in bytes: several platforms take 10 MB, and in base64 it fits into the host's 16 MiB a message."""
 _SEND_SECONDS = 60.0
 """How long the host may take to hand a file to the platform; a command has 180 s for everything."""
 

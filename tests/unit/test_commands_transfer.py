@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from longterm_memory.chat import exports
 from longterm_memory.chat.commands import run_command
 from longterm_memory.chat.delivery import PART_CHARS, pieces
 from longterm_memory.chat.voice import REPLY_MAX
@@ -149,6 +150,32 @@ async def test_where_no_file_can_be_sent_the_parts_are_offered() -> None:
     reply, turn = await typed(bot, "memory export l2", files=False)
     assert turn.files == []
     assert "could not be sent" in reply
+    assert "--part 1" in reply
+
+
+async def test_a_very_long_export_goes_as_several_files_each_of_which_imports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(exports, "FILE_CHARS", 8_000)
+    bot = await filled()
+    reply, turn = await typed(bot, "memory export l2")
+    assert [name for name, _ in turn.files] == [
+        f"memory-l2-2026-05-10-{n}.json" for n in range(1, len(turn.files) + 1)
+    ]
+    assert len(turn.files) > 1
+    assert all(name in reply for name, _ in turn.files)
+    assert sorted(contents([json.loads(data) for _, data in turn.files])) == sorted(
+        e.content for e in await (await bot.memory()).select(Filters())
+    )
+    taken = turn.files[:1]
+
+    async def only_one(name: str, data: bytes) -> bool:
+        turn.files.append((name, data))
+        return turn.files == taken
+
+    turn = bot.turn("!memory export l2")
+    monkeypatch.setattr(turn, "send_file", only_one)
+    assert "Only the first 1 of" in (reply := await run_command(bot.service, turn, "memory export l2"))
     assert "--part 1" in reply
 
 

@@ -18,8 +18,8 @@ __all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "say"]
 FALLBACK = "en_US"
 
 _ROOT = files(__name__)
-_TERMS = {"kind": "secret"}
-"""Details of errors that are no values but keys, and their area: the kind ``password`` is ``secret.password``."""
+_TERMS = {"kind": "secret.", "status": "command.status_"}
+"""Details of errors that are no values but keys, and how those begin: the kind ``password`` is ``secret.password``."""
 
 
 def areas(language: str) -> list[str]:
@@ -65,7 +65,7 @@ def explain(language: str, error: LongTermMemoryError, command: str = "!memory")
         command: the command as it is typed here; stands for ``{c}`` in the sentence.
     """
     details = {
-        name: say(language, f"{_TERMS[name]}.{value}") if name in _TERMS else value
+        name: say(language, f"{_TERMS[name]}{value}") if name in _TERMS else value
         for name, value in error.details.items()
     }
     return say(language, f"error.{error.reason}", **{"c": command, **details})

@@ -46,6 +46,8 @@ async def test_archived_is_kept_and_not_recalled_until_it_is_restored() -> None:
     assert "[archived]" not in shown
     assert one in await bot.command("memory search when is the rent due")
     assert await bot.command("memory archived") == "No memory is archived here."
+    bot.config["language"] = "zh_Hans"
+    assert "已经是“有效”状态" in await bot.command(f"memory restore {one}")
 
 
 async def test_what_replaced_what_is_shown_from_both_ends_and_a_restored_one_names_its_rival() -> None:

@@ -32,8 +32,6 @@ def imported(voice: Voice, report: ImportReport) -> str:
         )
     lines += _rows(voice, voice.say("import_rejected"), report.rejected)
     lines += _rows(voice, voice.say("import_notes"), report.notes)
-    if report.profiles:
-        lines.append(voice.say("import_profiles", count=report.profiles))
     if report.ignored_profiles:
         lines.append(voice.say("import_ignored", count=report.ignored_profiles))
     if report.remaining:

@@ -9,7 +9,7 @@ import pytest
 from longterm_memory.chat.commands import COMMANDS
 from longterm_memory.chat.verbs import AVAILABLE, Verb
 from longterm_memory.chat.voice import REPLY_MAX
-from longterm_memory.models import CONTENT_MAX
+from longterm_memory.models import CONTENT_MAX, AuditEntry
 from longterm_memory.recall.ranking import WEIGHTS
 from tests.support.memory import KB, Bot, new_bot
 
@@ -266,6 +266,18 @@ async def test_the_audit_names_who_did_what_without_a_word_of_content() -> None:
     assert "rent" not in first + second
     assert "jazz" not in first + second
     assert "no change" in (await bot.command("memory audit", "group_77002")).lower()
+
+
+async def test_the_audit_shows_the_operators_changes_and_entries_of_another_version() -> None:
+    bot = await new_bot()
+    one = await bot.remember("Mina's rent is due on the 15th")
+    await bot.tool("update_profile", {"field": "notes", "action": "add", "value": "we meet on Fridays"})
+    await (await bot.memory("group_77001", "", via="console")).archive(one)
+    await bot.service.audit.append(AuditEntry(operation="levitate", scope_key="b-01:group_77001", via="wire"))
+    lines = (await bot.command("memory audit")).splitlines()
+    assert lines[1].endswith("an unknown speaker · levitate")
+    assert f"the operator · archived · [{one}] · in the console" in lines[2]
+    assert "changed a profile · profile of this conversation" in lines[3]
 
 
 async def test_health_answers_where_memory_is_not_set_up_or_not_attached() -> None:

@@ -11,16 +11,14 @@ from time import perf_counter
 from typing import Any
 
 from longterm_memory.episodes import EpisodeDraft
-from longterm_memory.importer import EpisodeImporter
 from longterm_memory.models import Filters, RecallQuery
-from longterm_memory.ports import VectorRecord
 from longterm_memory.recall.recaller import CANDIDATES, PAGE_ROWS, Fill
-from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
 from playground.turn import LocalTurn
 
+from .transfer import measure_export, measure_import
 from .world import KB, World, open_world
 
 __all__ = ["measure"]
@@ -72,14 +70,20 @@ def sentences(count: int, seed: int = 1) -> list[str]:
 async def measure(folder: Path, backend: str = "chroma") -> dict[str, Any]:
     """Run all cost measurements on a real backend; returns the ``cost`` part of the report."""
     found: dict[str, Any] = {"recall": {}}
+    exports: dict[str, dict[str, float]] = {}
     for name, size in SIZES.items():
         async with open_world(backend, folder / name) as world:
-            found[f"import_{name}"] = await _import(world, size)
+            found[f"import_{name}"] = await measure_import(world, _SCOPE, sentences(size))
+            exports[name] = await measure_export(world, _SCOPE)
             found["recall"][name] = await _recall(world)
             found[f"list_{name}"] = await _list(world)
             if name == "10k":
                 found["turn"] = await _turn(world)
                 found |= await _writes(world)
+    # Ten times the memories: warm as after an import; cold with what reading them from the engine costs.
+    found["export"] = {
+        f"ratio_{how}": round(exports["10k"][how] / exports["1k"][how], 1) for how in ("warm", "cold")
+    }
     return found
 
 
@@ -87,31 +91,6 @@ async def _timed(call: Callable[[], Awaitable[Any]]) -> float:
     began = perf_counter()
     await call()
     return perf_counter() - began
-
-
-async def _import(world: World, size: int) -> dict[str, Any]:
-    """The import path against embedding and upserting the same number of rows raw, into another collection."""
-    texts = sentences(size)
-    collection = await world.service.collection()
-    importer = EpisodeImporter(collection, world.service.recaller(collection))
-    await collection.prepare()
-    drafts = [EpisodeDraft(text, source="import", sender=_MINA) for text in texts]
-    ours = await _timed(lambda: importer.add_many(_SCOPE, drafts))
-    index = await world.service.recaller(collection).loaded(_SCOPE.user_key)
-    rows = [encode(record) for record in index.living()]
-    raw = await _timed(lambda: _raw_import(world, rows))
-    return {"ratio": round(ours / raw, 2), "rows": size}
-
-
-async def _raw_import(world: World, records: list[VectorRecord]) -> None:
-    """Embed the texts and upsert the very rows that the import wrote, nothing else."""
-    for start in range(0, len(records), PAGE_ROWS):
-        batch = records[start : start + PAGE_ROWS]
-        await world.api.invoke_embedding("bench", [record.document for record in batch])
-        vectors = [list(record.vector) for record in batch]
-        metadata = [dict(record.metadata) for record in batch]
-        documents = [record.document for record in batch]
-        await world.api.vector_upsert("raw-kb", vectors, [record.id for record in batch], metadata, documents)
 
 
 async def _recall(world: World) -> dict[str, Any]:

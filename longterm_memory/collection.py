@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import Any
 from weakref import WeakValueDictionary
 
 from .embeddings import Embeddings
@@ -70,7 +71,7 @@ class Collection:
         """Return the lock under which a scope's memories are changed."""
         return self._locks.setdefault(user_key, asyncio.Lock())
 
-    async def write(self, new: Sequence[Record], replaced: Sequence[Record] = ()) -> None:
+    async def write(self, new: Sequence[Record], replaced: Sequence[Record] = (), **how: Any) -> None:
         """Write records of one scope as :meth:`RecordStore.write` does; the scope is noted before, so that a
         backup finds it.
 
@@ -79,7 +80,7 @@ class Collection:
             StorageFailed: the scope could not be noted; nothing was written.
         """
         await self.spaces.note(new[0].episode.user_key)
-        await self.records.write(new, replaced)
+        await self.records.write(new, replaced, **how)
 
     async def prepare(self, *, timeout: float = 45.0) -> None:  # noqa: ASYNC109 - passed on
         """Make the first write: measure the model and put one row of ours, so that later reads are safe

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from .drafts import EpisodeDraft
 from .errors import BadArgument, LongTermMemoryError
@@ -91,6 +92,14 @@ def planned(user_key: str, arrivals: Sequence[Arrival], there: Iterable[Episode]
     return _Planner(user_key, arrivals, there).plan()
 
 
+class _Row(NamedTuple):
+    """A row of the file, the id it has or gets, and what it says."""
+
+    id: str
+    arrival: Arrival
+    words: _Said
+
+
 class _Planner:
     def __init__(self, user_key: str, arrivals: Sequence[Arrival], there: Iterable[Episode]) -> None:
         self._user_key = user_key
@@ -105,12 +114,11 @@ class _Planner:
     def plan(self) -> Plan:
         """Return the plan."""
         rows = self._identified()
-        ids = frozenset(i for i, _ in rows)
+        ids = frozenset(row.id for row in rows)
         said = self._said_outside(ids)
         above: dict[tuple[_Said, bool], str] = {}
         fresh: list[tuple[str, Arrival]] = []
-        for episode_id, arrival in rows:
-            words = _said(arrival.draft.content, arrival.draft.sender.id)
+        for episode_id, arrival, words in rows:
             place = (words, arrival.status is Status.ACTIVE)
             by_id_alone = arrival.home and bool(arrival.draft.id)
             if episode_id in self._there:
@@ -126,30 +134,30 @@ class _Planner:
             above.setdefault(place, final or episode_id)
         return Plan(self._linked(fresh), self._skipped, tuple(self._notes), ids)
 
-    def _identified(self) -> list[tuple[str, Arrival]]:
+    def _identified(self) -> list[_Row]:
         """Give every row its id; of several rows with one id the first counts."""
         own = {a.draft.id for a in self._arrivals if a.draft.id}
         taken: dict[str, str] = {}
         lines: dict[str, int] = {}
-        rows: list[tuple[str, Arrival]] = []
+        rows: list[_Row] = []
         for arrival in self._arrivals:
             name = _name(arrival)
             if name and name in lines:
                 self._skipped += 1
                 self._note(arrival, BadArgument("row_id_twice", id=_shown(name), line=lines[name]))
                 continue
-            episode_id = arrival.draft.id or self._derived(arrival, own, taken)
+            words = _said(arrival.draft.content, arrival.draft.sender.id)
+            episode_id = arrival.draft.id or self._derived(arrival, words, own, taken)
             if name:
                 lines[name] = arrival.line
                 self._finals[name] = episode_id
-            rows.append((episode_id, arrival))
+            rows.append(_Row(episode_id, arrival, words))
         return rows
 
-    def _derived(self, arrival: Arrival, own: set[str], taken: dict[str, str]) -> str:
+    def _derived(self, arrival: Arrival, words: _Said, own: set[str], taken: dict[str, str]) -> str:
         """Return the id of a row that has none of ours: always the same for the same row."""
         draft = arrival.draft
-        words, active = _said(draft.content, draft.sender.id), arrival.status is Status.ACTIVE
-        parts = [self._user_key, draft.imported_id, *words, str(active)]
+        parts = [self._user_key, draft.imported_id, *words, str(arrival.status is Status.ACTIVE)]
         for number in range(1_000):
             name = json.dumps([*parts, number])
             found = derived_id(name)

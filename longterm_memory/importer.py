@@ -10,16 +10,18 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
+from typing import NamedTuple
 
 from .collection import Collection
 from .drafts import EpisodeDraft
-from .errors import BadArgument, EmbeddingFailed, LongTermMemoryError
+from .errors import BadArgument, EmbeddingFailed, LongTermMemoryError, StoreFailed
 from .import_plan import Arrival, Plan, Planned, planned
 from .logs import get_logger
 from .models import Episode, Status
+from .ports import VectorRecord
 from .recall.index import ScopeIndex
 from .recall.recaller import Recaller
-from .records.envelope import Record
+from .records.envelope import Record, encode
 from .records.keys import Visibility
 from .records.store import latest
 from .records.vectors import Quantized, Vector
@@ -33,6 +35,8 @@ EMBED_ROWS = 99
 """Texts of one embedding call: with the canary 100, what the host takes at once."""
 WRITE_ROWS = 5 * EMBED_ROWS
 """Rows written and read back together."""
+READ_BACK = 24
+"""Rows of a batch of active memories that are read back word for word; at the end their number is."""
 EMBED_SECONDS = 70.0
 """Seconds to wait for one call: the host itself gives up after 60."""
 PAUSES = (1.0, 61.0, 61.0)
@@ -41,6 +45,8 @@ REFUSED_MAX = 20
 """Texts that the service refuses by themselves before the import stops."""
 _LOAD_SECONDS = 600.0
 """Seconds that reading a whole scope may take."""
+_PREPARED_ROWS = 50
+"""Rows made before others get their turn: a few milliseconds."""
 _PROBE = "ok"
 """A text that no embedding service refuses."""
 
@@ -57,6 +63,14 @@ class Written:
     def rows(self) -> int:
         """Rows that are done with."""
         return len(self.stored) + self.skipped + len(self.refused)
+
+
+class _Prepared(NamedTuple):
+    """A row with its record, or why there can be none, and the record as it is sent."""
+
+    row: Planned
+    record: Record | LongTermMemoryError
+    encoded: VectorRecord | None = None
 
 
 class EpisodeImporter:
@@ -160,59 +174,84 @@ class EpisodeImporter:
         rows = WRITE_ROWS if until is None else EMBED_ROWS
         batches = [plan.fresh[start : start + rows] for start in range(0, len(plan.fresh), rows)]
         done = 0
-        async with aclosing(self._embedded(batches, until)) as embedded:
-            async for batch, vectors in embedded:
+        async with aclosing(self._prepared(user_key, batches, until)) as prepared:
+            async for batch in prepared:
                 async with self._collection.lock(user_key):
-                    written = await self._add(user_key, batch, vectors, plan.ids)
+                    written = await self._add(user_key, batch, plan.ids)
                 done += written.rows
                 logger.info("import batch written: rows=%d of=%d", done, len(plan.fresh))
                 yield written
+        if done:
+            await self._count(user_key)
 
-    async def _embedded(
-        self, batches: Sequence[Sequence[Planned]], until: float | None
-    ) -> AsyncGenerator[tuple[Sequence[Planned], list[Vector | LongTermMemoryError]], None]:
-        """Yield batches with their vectors; the next one is being embedded while one is written."""
-        ahead: asyncio.Task[list[Vector | LongTermMemoryError]] | None = None
+    async def _count(self, user_key: str) -> None:
+        """See that the store has as many active memories as we know of: of a batch only some are read back."""
+        async with self._collection.lock(user_key):
+            index = self._collection.indexes.of(user_key)
+            known = [record.episode.id for record in index.rows.values()]
+            if not await self._collection.records.holds(user_key, Visibility.RECALLED, known):
+                # The next import reads what is really there.
+                self._collection.indexes.drop(user_key)
+                raise StoreFailed("write_unverified")
+
+    async def _prepared(
+        self, user_key: str, batches: Sequence[Sequence[Planned]], until: float | None
+    ) -> AsyncGenerator[list[_Prepared], None]:
+        """Yield batches ready to be written; the next one is made ready while one is written."""
+        ahead: asyncio.Task[list[_Prepared]] | None = None
         service = _Service(self._collection, self._clock, until)
         try:
             for number, batch in enumerate(batches):
                 if number and service.late:
                     return
-                vectors = await (ahead or service.embed([row.arrival.draft.content for row in batch]))
+                prepared = await (ahead or self._prepare(user_key, batch, service))
                 ahead = None
                 if number + 1 < len(batches) and not service.late:
-                    texts = [row.arrival.draft.content for row in batches[number + 1]]
-                    ahead = asyncio.ensure_future(service.embed(texts))
-                yield batch, vectors
+                    ahead = asyncio.ensure_future(self._prepare(user_key, batches[number + 1], service))
+                yield prepared
         finally:
             if ahead is not None:
                 ahead.cancel()
                 ahead.add_done_callback(lambda task: task.cancelled() or task.exception())
 
-    async def _add(
-        self,
-        user_key: str,
-        batch: Sequence[Planned],
-        vectors: Sequence[Vector | LongTermMemoryError],
-        ids: frozenset[str],
-    ) -> Written:
+    async def _prepare(self, user_key: str, batch: Sequence[Planned], service: _Service) -> list[_Prepared]:
+        """Embed a batch and make its rows."""
+        vectors = await service.embed([row.arrival.draft.content for row in batch])
+        found: list[_Prepared] = []
+        for number, (row, vector) in enumerate(zip(batch, vectors, strict=True)):
+            if not number % _PREPARED_ROWS:
+                await asyncio.sleep(0)
+            if isinstance(vector, LongTermMemoryError):
+                found.append(_Prepared(row, vector))
+                continue
+            quantized, model = Quantized.of(vector), self._collection.base.model
+            record = Record(self._episode(user_key, row), 1, quantized, model)
+            try:
+                found.append(_Prepared(row, record, encode(record)))
+            except StoreFailed as exc:
+                # Keys or names of absurd length: that row's fault, not the store's.
+                found.append(_Prepared(row, exc))
+        return found
+
+    async def _add(self, user_key: str, batch: Sequence[_Prepared], ids: frozenset[str]) -> Written:
         """Write a batch; the lock of the scope is held."""
         index = self._collection.indexes.of(user_key)
         claimed = index.claimed_versions()
         records: list[Record] = []
         refused: list[tuple[int, LongTermMemoryError]] = []
-        for row, vector in zip(batch, vectors, strict=True):
-            if isinstance(vector, LongTermMemoryError):
-                refused.append((row.arrival.line, vector))
-            elif not _said_meanwhile(row, index, ids):
+        for one in batch:
+            if isinstance(one.record, LongTermMemoryError):
+                refused.append((one.row.arrival.line, one.record))
+            elif not _said_meanwhile(one.row, index, ids):
                 # A memory that was corrected, forgotten and comes back: not the version that is replaced.
-                version = claimed.get(row.id, 0) + 1
-                records.append(
-                    Record(self._episode(row), version, Quantized.of(vector), self._collection.base.model)
-                )
+                records.append(one.record.at_version(claimed.get(one.row.id, 0) + 1))
         if records:
             try:
-                await self._collection.write(records)
+                made = {one.encoded.id: one.encoded for one in batch if one.encoded}
+                # Active memories come first; those behind them are read back one and all.
+                active = all(record.visibility is Visibility.RECALLED for record in records)
+                few = READ_BACK if active else len(records)
+                await self._collection.write(records, encoded=made, read_back=few)
             except BaseException:
                 # Nobody knows how much of it reached the store.
                 self._collection.indexes.drop(user_key)
@@ -224,7 +263,7 @@ class EpisodeImporter:
             tuple(r.episode for r in records), len(batch) - len(records) - len(refused), tuple(refused)
         )
 
-    def _episode(self, row: Planned) -> Episode:
+    def _episode(self, user_key: str, row: Planned) -> Episode:
         arrival, draft, scope, now = row.arrival, row.arrival.draft, row.arrival.scope, self._now()
         return Episode(
             id=row.id,
@@ -233,7 +272,7 @@ class EpisodeImporter:
             importance=draft.importance,
             timestamp=draft.timestamp or arrival.created_at or now,
             created_at=arrival.created_at or now,
-            user_key=scope.user_key,
+            user_key=user_key,
             sender_id=draft.sender.id,
             sender_name=draft.sender.name,
             bot_uuid=scope.bot_uuid,

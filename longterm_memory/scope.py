@@ -23,6 +23,7 @@ from .text.fold import well_formed
 __all__ = ["Isolation", "Scope", "Speaker", "clean_id", "escape_part"]
 
 _VERBATIM = re.compile(r"[A-Za-z0-9._-]")
+_ALL_VERBATIM = re.compile(r"[A-Za-z0-9._-]*")
 _SESSION_NAME = re.compile(r"(?P<type>[A-Za-z0-9.-]+)_(?P<id>.+)", re.DOTALL)
 
 
@@ -58,6 +59,8 @@ def escape_part(part: str) -> str:
     Returns:
         ASCII text of ``[A-Za-z0-9._%-]``; different inputs give different outputs.
     """
+    if _ALL_VERBATIM.fullmatch(part):
+        return part
     return "".join(
         ch if _VERBATIM.match(ch) else "".join(f"%{b:02X}" for b in ch.encode("utf-8", "surrogatepass"))
         for ch in part

@@ -171,7 +171,7 @@ class LangBotHost:
             StoreFailed: ``store_down``; rows of earlier calls may have been written.
         """
         for batch in batches(records):
-            vectors = [[float(x) for x in record.vector] for record in batch]
+            vectors = [list(map(float, record.vector)) for record in batch]
             ids = [record.id for record in batch]
             metadata = [dict(record.metadata) for record in batch]
             documents = [record.document for record in batch]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +31,9 @@ def batches(records: Sequence[VectorRecord]) -> Iterator[list[VectorRecord]]:
     batch: list[VectorRecord] = []
     size = 0
     for record in records:
-        length = (
-            FLOAT_BYTES * len(record.vector)
-            + len(json.dumps(dict(record.metadata)))
-            + len(json.dumps(record.document))
-            + len(record.id)
-        )
+        length = FLOAT_BYTES * len(record.vector) + len(record.id) + _json_length(record.document)
+        for name, value in record.metadata.items():
+            length += len(name) + 6 + (_json_length(value) if isinstance(value, str) else FLOAT_BYTES)
         if batch and (len(batch) == BATCH_ROWS or size + length > BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -45,6 +41,15 @@ def batches(records: Sequence[VectorRecord]) -> Iterator[list[VectorRecord]]:
         size += length
     if batch:
         yield batch
+
+
+def _json_length(text: str) -> int:
+    """Return at least the bytes that a text has as JSON; encoding it to know would cost as much as sending it."""
+    if not text.isascii():
+        return 12 * len(text) + 2  # an emoji becomes two escapes of six characters
+    if not text.isprintable():
+        return 6 * len(text) + 2
+    return len(text) + text.count('"') + text.count("\\") + 2
 
 
 def rows(answer: Any) -> list[VectorRow]:

@@ -31,9 +31,12 @@ ENVELOPE_MAX = 60_000
 _UNPACKED_MAX = 1_000_000
 """Longest envelope in bytes once unpacked; ours stay far below."""
 _SCHEME = 1
-_EPISODE_FIELDS = tuple(
-    name for name in Episode.model_fields if name not in ("timestamp", "created_at", "id")
-)
+_EPISODE_FIELDS = {
+    name: field.default
+    for name, field in Episode.model_fields.items()
+    if name not in ("timestamp", "created_at", "id")
+}
+"""Fields that an envelope leaves out when they have their default."""
 _SHARED = ("user_key", "sender_id", "sender_name", "bot_uuid", "session_name", "source", "document_id")
 """Fields with few different values."""
 _FIELDS_SET = set(Episode.model_fields)
@@ -90,15 +93,17 @@ def _stamp(moment: datetime) -> str:
 
 def _plain(text: str) -> str:
     """Text that every backend accepts as a metadata value or document."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
 def _envelope(record: Record) -> str:
     episode = record.episode
     data: dict[str, Any] = {"scheme": _SCHEME, "episode_id": episode.id, "version": record.version}
-    for name in _EPISODE_FIELDS:
+    for name, default in _EPISODE_FIELDS.items():
         value = getattr(episode, name)
-        if value != Episode.model_fields[name].default:
+        if value != default:
             data[name] = value
     data["timestamp"], data["created_at"] = _stamp(episode.timestamp), _stamp(episode.created_at)
     data |= {"model": record.model, "vector": record.vector.encode()}

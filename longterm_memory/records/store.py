@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -20,8 +20,8 @@ from ..errors import StoreFailed
 from ..logs import get_logger
 from ..ports import FileIds, RowFilter, RowIds, VectorRecord, VectorStore
 from .envelope import Record, decode, encode
-from .keys import Visibility, file_ids, row_ids
-from .paging import Cursor
+from .keys import Visibility, file_id, file_ids, row_ids
+from .paging import PAGEABLE, Cursor
 from .rows import RowReader, Rows, StoreHealth
 from .vectors import Vector
 
@@ -43,6 +43,7 @@ _ALL = 1_000_000
 _FEW = 40
 """Up to so many episodes are looked up by their row ids; for more it is cheaper to page through the scope."""
 _NOTHING: Mapping[str, Record] = {}
+_NO_ROWS: Mapping[str, VectorRecord] = {}
 
 _T = TypeVar("_T")
 
@@ -249,8 +250,20 @@ class RecordStore:
 
     # ------------------------------------------------------------ writes
 
-    async def write(self, new: Sequence[Record], replaced: Sequence[Record] = ()) -> None:
+    async def write(
+        self,
+        new: Sequence[Record],
+        replaced: Sequence[Record] = (),
+        encoded: Mapping[str, VectorRecord] = _NO_ROWS,
+        read_back: int = _ALL,
+    ) -> None:
         """Write records of one scope, see that they are there, then remove the versions they replace.
+
+        Args:
+            new: what is written.
+            replaced: what goes then.
+            encoded: rows of new records that were made before, by row id.
+            read_back: how many of the new rows are read back; for imports, which :meth:`holds` ends.
 
         Raises:
             StoreFailed: ``write_unverified`` when a new row is not there afterwards (the old ones then stay),
@@ -258,13 +271,29 @@ class RecordStore:
                 store did not answer usably; ``too_large``.
         """
         user_key = new[0].episode.user_key
-        sent = [encode(record) for record in new]
+        sent = [encoded.get(record.row_id) or encode(record) for record in new]
         await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, sent))
-        await self._verify_written(sent)
+        await self._verify_written(_spread(sent, read_back))
         old = [r.row_id for r in replaced]
         if old:
             await self._delete_rows(user_key, old)
             self._verify_gone((await self._rows(old)).found)
+
+    async def holds(self, user_key: str, visibility: Visibility, episode_ids: Collection[str]) -> bool:
+        """Whether the store lists at least as many rows of a scope as these episodes need.
+
+        One call, or one a shard for more than can be paged through. Rows of unfinished changes count too.
+
+        Raises:
+            StoreFailed: the store did not answer, or answered with rows that were not asked for.
+        """
+        counts = {tuple(file_ids(user_key, visibility)): len(episode_ids)}
+        if len(episode_ids) > PAGEABLE:
+            counts = dict(Counter((file_id(user_key, visibility, i),) for i in episode_ids))
+        for places, count in counts.items():
+            if count and not _trusted(await self._reader.listing(FileIds(places), 1, count - 1)).found:
+                return False
+        return True
 
     async def delete(self, user_key: str, episode_ids: Sequence[str]) -> None:
         """Delete every row of these episodes and read back that none is left.
@@ -336,6 +365,16 @@ class RecordStore:
         if unreadable:
             found += sorted(unreadable & {r for i in ids for r in row_ids(user_key, i)})
         return list(dict.fromkeys(found))
+
+
+def _spread(sent: Sequence[VectorRecord], most: int) -> Sequence[VectorRecord]:
+    """Return up to about ``most`` of the rows: the longest and others evenly from the first to the last."""
+    if len(sent) <= most:
+        return sent
+    step = (len(sent) - 1) / (most - 1)
+    chosen = {round(n * step) for n in range(most)}
+    chosen.add(max(range(len(sent)), key=lambda n: len(str(sent[n].metadata["text"]))))
+    return [sent[n] for n in sorted(chosen)]
 
 
 def _trusted(rows: Rows) -> Rows:

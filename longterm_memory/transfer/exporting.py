@@ -20,30 +20,29 @@ from .markdown import to_markdown
 __all__ = ["document", "episode_row", "parts", "profile_row", "to_json", "to_markdown"]
 
 _LISTS = ("episodes", "profiles")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def episode_row(episode: Episode) -> dict[str, object]:
     """Return an episode as a row of an export; empty optional fields are left out."""
-    row: dict[str, object] = {
-        "id": episode.id,
-        "content": episode.content,
-        "tags": list(episode.tags),
-        "importance": episode.importance,
-        "timestamp": _stamp(episode.timestamp),
-        "created_at": _stamp(episode.created_at),
-        "user_key": episode.user_key,
-        "sender_id": episode.sender_id,
-        "sender_name": episode.sender_name,
-        "bot_uuid": episode.bot_uuid,
-        "session_name": episode.session_name,
-        "source": episode.source,
-        "status": str(episode.status),
-        "superseded_by": episode.superseded_by,
-        "supersedes": [episode_id for episode_id, _ in episode.supersedes],
-        "document_id": episode.document_id,
-        "imported_episode_id": episode.imported_episode_id,
-    }
-    return {name: value for name, value in row.items() if value not in ("", [])}
+    row: dict[str, object] = {"id": episode.id, "content": episode.content}
+    if episode.tags:
+        row["tags"] = list(episode.tags)
+    row["importance"] = episode.importance
+    row["timestamp"] = _stamp(episode.timestamp)
+    row["created_at"] = _stamp(episode.created_at)
+    for name in ("user_key", "sender_id", "sender_name", "bot_uuid", "session_name", "source"):
+        if value := getattr(episode, name):
+            row[name] = value
+    row["status"] = episode.status.value
+    if episode.superseded_by:
+        row["superseded_by"] = episode.superseded_by
+    if episode.supersedes:
+        row["supersedes"] = [episode_id for episode_id, _ in episode.supersedes]
+    for name in ("document_id", "imported_episode_id"):
+        if value := getattr(episode, name):
+            row[name] = value
+    return row
 
 
 def profile_row(stored: StoredProfile) -> dict[str, object]:
@@ -150,4 +149,4 @@ def _block(lines: Sequence[str]) -> str:
 
 def _compact(value: Any) -> str:
     # Names come from the host as they are; what is no text cannot be written to a file.
-    return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return well_formed(_ENCODER.encode(value))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from longterm_memory.errors import EmbeddingFailed, LongTermMemoryError
+from longterm_memory.errors import EmbeddingFailed, LongTermMemoryError, StoreFailed
+from longterm_memory.records.keys import Visibility
 from longterm_memory.scope import Isolation, Scope
 from tests.support.core import GROUP, MINA, TAO, Core, core, draft
 
@@ -153,3 +154,45 @@ async def test_an_index_that_is_dropped_while_an_import_runs_misses_nothing(
         await asyncio.gather(memory.recaller.warm(KEY, seconds=1), asyncio.sleep(0.002))
     assert len((await running)[0]) == 40
     assert len(await memory.active()) == 40
+
+
+async def test_a_store_that_loses_a_row_is_found_out_and_the_row_comes_with_the_next_import(
+    memory: Core,
+) -> None:
+    rows = [draft(f"note {i}") for i in range(400)]
+    upsert, lost = memory.host.upsert, 0
+
+    async def forgetful(collection: str, records: Any) -> None:
+        nonlocal lost
+        kept = [r for r in records if "note 123" not in r.document]
+        lost += len(records) - len(kept)
+        await upsert(collection, kept)
+
+    memory.host.upsert = forgetful  # type: ignore[method-assign]
+    with pytest.raises(StoreFailed, match="write_unverified"):
+        await memory.importer.add_many(GROUP, rows)
+    assert lost == 1
+    memory.host.upsert = upsert  # type: ignore[method-assign]
+    stored, known = await memory.importer.add_many(GROUP, rows)
+    assert ([e.content for e in stored], known) == (["note 123"], 399)
+
+
+async def test_the_store_is_asked_little_about_what_was_written(memory: Core) -> None:
+    rows = [draft(f"note {i}") for i in range(600)]
+    with memory.api.calls.recording() as seen:
+        await memory.importer.add_many(GROUP, rows)
+    assert seen.counts["vector_upsert"] == 3  # the first row of all makes the collection safe to read
+    assert seen.counts["vector_list"] <= 6
+
+
+async def test_many_memories_are_counted_shard_by_shard(
+    memory: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longterm_memory.records.store.PAGEABLE", 50)
+    stored, _ = await memory.importer.add_many(GROUP, [draft(f"note {i}") for i in range(120)])
+    records, ids = memory.collection.records, [e.id for e in stored]
+    assert await records.holds(KEY, Visibility.RECALLED, ids)
+    await records.delete(KEY, ids[:1])
+    assert not await records.holds(KEY, Visibility.RECALLED, ids)
+    assert await records.holds(KEY, Visibility.RECALLED, ids[1:])
+    assert await records.holds(KEY, Visibility.HIDDEN, [])

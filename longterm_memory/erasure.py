@@ -75,13 +75,14 @@ async def traces_of(service: MemoryService, scope: Scope, sender_id: str) -> Tra
     """
     episodes = service.episodes(await service.collection())
     filters = Filters(sender_id=sender_id, statuses=KEPT_STATUSES)
-    found, keys, entries = await asyncio.gather(
+    found, keys, entries, snapshot = await asyncio.gather(
         episodes.select(scope.user_key, filters),
         service.profiles.keys(scope),
         service.audit.entries(scope.scope_key),
+        service.snapshots.is_of(scope.scope_key, sender_id),
     )
     profile = service.profiles.key(scope, Speaker(sender_id)) in keys
-    return Traces(len(found), int(profile), audit=sum(e.about(sender_id) for e in entries), spaces=1)
+    return Traces(len(found), int(profile), int(snapshot), sum(e.about(sender_id) for e in entries), spaces=1)
 
 
 async def traces_of_space(service: MemoryService, scope: Scope) -> Traces:

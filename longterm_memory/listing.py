@@ -1,7 +1,7 @@
 """Paging through a list that changes: page n goes on where page n-1 ended, so nothing is shown twice or skipped.
 
-Memories come newest first. Between two pages some are added and some deleted, which moves all places; so the
-last memory of each page is noted, per viewer and filter, and the next page begins behind it.
+Memories and audit entries come newest first. Between two pages some are added and some deleted, which moves all
+places; so the last one of each page is noted, per viewer and filter, and the next page begins behind it.
 """
 
 from __future__ import annotations
@@ -11,33 +11,35 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Generic, TypeVar
 
 from .models import Episode
 
-__all__ = ["PAGE_SIZE", "EpisodePage", "Listings", "newest_first"]
+__all__ = ["PAGE_SIZE", "Listings", "Page", "newest_first"]
 
 PAGE_SIZE = 10
-"""Memories on one page of a listing."""
+"""Items on one page of a listing."""
 _MARK_SECONDS = 1_800.0
 """How long somebody may take between two pages before places count again."""
 _VIEWERS_MAX = 500
 
 _Mark = tuple[float, str]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodePage:
-    """One page of a listing, newest first.
+class Page(Generic[T]):
+    """One page of a list.
 
     Attributes:
-        episodes: what is on it.
-        total: how many memories pass the filters now.
+        items: what is on it.
+        total: how many the whole list has now.
         page: number of the page, from 1.
         pages: how many pages there are, at least 1.
-        left: how many memories come after it.
+        left: how many come after it.
     """
 
-    episodes: tuple[Episode, ...]
+    items: tuple[T, ...]
     total: int
     page: int
     pages: int
@@ -53,7 +55,7 @@ def newest_first(episode: Episode) -> _Mark:
 class _Viewer:
     seen: float
     ends: dict[int, _Mark] = field(default_factory=dict)
-    """Page number to the sort key of its last memory."""
+    """Page number to the sort key of its last item."""
 
 
 class Listings:
@@ -68,29 +70,36 @@ class Listings:
         self._viewers: OrderedDict[Hashable, _Viewer] = OrderedDict()
 
     def page(
-        self, viewer: Hashable, episodes: Sequence[Episode], number: int, size: int = PAGE_SIZE
-    ) -> EpisodePage:
+        self,
+        viewer: Hashable,
+        items: Sequence[T],
+        number: int,
+        size: int = PAGE_SIZE,
+        *,
+        key: Callable[[T], _Mark],
+    ) -> Page[T]:
         """Return one page.
 
         Args:
             viewer: who lists what; page 1 starts a new walk.
-            episodes: everything that passes, sorted by :func:`newest_first`.
+            items: the whole list as it is now, sorted by ``key``.
             number: wanted page, from 1; one beyond the last is the last one.
-            size: memories on a page.
+            size: items on a page.
+            key: sort key; no two items share one, and no item ever changes its own.
 
         Returns:
             The page; an empty one when all that came after the page seen last was deleted meanwhile.
         """
         walk = self._walk(viewer, number)
-        start = self._start(walk, episodes, number, size)
-        if start >= len(episodes) and number - 1 not in walk.ends:
-            number = max(1, -(-len(episodes) // size))
+        start = self._start(walk, items, number, size, key)
+        if start >= len(items) and number - 1 not in walk.ends:
+            number = max(1, -(-len(items) // size))
             start = (number - 1) * size
-        shown = tuple(episodes[start : start + size])
+        shown = tuple(items[start : start + size])
         if shown:
-            walk.ends[number] = newest_first(shown[-1])
-        left = max(0, len(episodes) - start - len(shown))
-        return EpisodePage(shown, len(episodes), number, number + -(-left // size), left)
+            walk.ends[number] = key(shown[-1])
+        left = max(0, len(items) - start - len(shown))
+        return Page(shown, len(items), number, number + -(-left // size), left)
 
     def _walk(self, viewer: Hashable, number: int) -> _Viewer:
         known = self._viewers.pop(viewer, None)
@@ -103,9 +112,9 @@ class Listings:
         return known
 
     @staticmethod
-    def _start(walk: _Viewer, episodes: Sequence[Episode], number: int, size: int) -> int:
+    def _start(walk: _Viewer, items: Sequence[T], number: int, size: int, key: Callable[[T], _Mark]) -> int:
         before = max((page for page in walk.ends if page < number), default=0)
         if not before:
             return (max(1, number) - 1) * size
-        behind = bisect_right(episodes, walk.ends[before], key=newest_first)
+        behind = bisect_right(items, walk.ends[before], key=key)
         return behind + (number - 1 - before) * size

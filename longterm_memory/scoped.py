@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .access import Access
 from .episodes import EpisodeDraft, Forgotten, Relatives, Remembered
 from .errors import BadArgument, LongTermMemoryError, NotFound, StorageFailed
-from .listing import PAGE_SIZE, EpisodePage
+from .listing import PAGE_SIZE, Page, newest_first
 from .logs import get_logger
 from .models import (
     KEPT_STATUSES,
@@ -41,12 +41,12 @@ from .recall.recaller import Fill
 from .scope import Scope
 from .settings import Settings
 from .transfer.transfer import Transfer
-from .views import AuditPage, Overview, ProfileView, Stats
+from .views import Overview, ProfileView, Stats
 
 if TYPE_CHECKING:
     from .service import MemoryService
 
-__all__ = ["PAGE_SIZE", "EpisodePage", "Overview", "ProfileView", "ScopedMemory"]
+__all__ = ["PAGE_SIZE", "Overview", "ProfileView", "ScopedMemory"]
 
 logger = get_logger(__name__)
 
@@ -222,7 +222,7 @@ class ScopedMemory:
         found = await (await self._access.episodes()).select(self.scope.user_key, filters)
         return [e for e in found if self._access.shows(e, off)]
 
-    async def page(self, filters: Filters, number: int = 1, size: int = PAGE_SIZE) -> EpisodePage:
+    async def page(self, filters: Filters, number: int = 1, size: int = PAGE_SIZE) -> Page[Episode]:
         """Return one page of :meth:`select`. Page n goes on where this viewer's page n-1 ended, whatever was stored
         or deleted meanwhile; a page beyond the last is the last one.
 
@@ -230,7 +230,8 @@ class ScopedMemory:
             Forbidden, StoreFailed, StorageFailed: as :meth:`select`.
         """
         viewer = (self.scope.space_id, self.scope.user_key, self.actor, filters, size)
-        return self._service.listings.page(viewer, await self.select(filters), number, size)
+        found = await self.select(filters)
+        return self._service.listings.page(viewer, found, number, size, key=newest_first)
 
     async def show(self, episode_id: str) -> Episode:
         """Return one memory, whatever its status.
@@ -401,13 +402,13 @@ class ScopedMemory:
         before: int = 0,
         operation: str = "",
         sender_id: str = "",
-    ) -> AuditPage:
+    ) -> Page[AuditEntry]:
         """Return one page of the log of changes in this conversation, newest first.
 
         Args:
-            number: of the page, from 1; one beyond the last is the last.
+            number: of the page, from 1; pages go on as those of :meth:`page`.
             size: entries on a page.
-            before: only entries with a lower number (:attr:`AuditPage.after` of the page before); 0 for all.
+            before: only entries with a lower number than this; 0 for all.
             operation: only entries of that operation, ``""`` for all.
             sender_id: only changes made by that sender, ``""`` for all.
 
@@ -421,10 +422,10 @@ class ScopedMemory:
             and (not operation or e.operation == operation)
             and (not sender_id or e.sender_id == sender_id)
         ]
-        pages = max(1, -(-len(entries) // size))
-        number = min(max(1, number), pages)
-        shown = tuple(entries[(number - 1) * size : number * size])
-        return AuditPage(shown, len(entries), number, pages, shown[-1].number if shown else 0)
+        viewer = ("audit", self.scope.scope_key, self.actor, before, operation, sender_id, size)
+        return self._service.listings.page(
+            viewer, entries, number, size, key=lambda e: (-float(e.number), e.audit_id)
+        )
 
     async def audit_entries(self) -> list[AuditEntry]:
         """Return the whole log of changes in this conversation, newest first.

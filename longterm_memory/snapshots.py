@@ -93,16 +93,24 @@ class SnapshotStore:
         # A turn of theirs that is going on may publish its snapshot only now.
         self._forgotten.add([_turn_of(scope_key, sender_id)])
         async with self._lock(scope_key):
-            try:
-                known = await self.get(scope_key)
-                theirs = known is not None and known.sender_id == sender_id
-            except StorageFailed as exc:
-                if exc.reason != "profile_unreadable":
-                    raise
-                theirs = True
+            theirs = await self.is_of(scope_key, sender_id)
             if theirs:
                 await self._delete(scope_key)
             return theirs
+
+    async def is_of(self, scope_key: str, sender_id: str) -> bool:
+        """Whether a conversation's snapshot is of that speaker's turn, or cannot be read, so that it may be.
+
+        Raises:
+            StorageFailed: storage did not answer.
+        """
+        try:
+            known = await self.get(scope_key)
+        except StorageFailed as exc:
+            if exc.reason != "profile_unreadable":
+                raise
+            return True
+        return known is not None and known.sender_id == sender_id
 
     async def delete(self, scope_key: str) -> None:
         """Delete a conversation's snapshot; none is fine.

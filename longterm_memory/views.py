@@ -9,13 +9,13 @@ from datetime import datetime
 
 from .erasure import Traces
 from .errors import LongTermMemoryError
-from .models import AuditEntry, Episode, Profile, Status
+from .models import Episode, Profile, Status
 from .policy import Actor
 from .profile_records import StoredProfile
 from .scope import Scope
 from .settings import Settings
 
-__all__ = ["AuditPage", "ErasureOffer", "Exported", "Overview", "ProfileView", "Stats"]
+__all__ = ["ErasureOffer", "Exported", "Overview", "ProfileView", "Stats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +115,6 @@ class Stats:
 
 def _most(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(Counter(values).most_common())
-
-
-@dataclass(frozen=True, slots=True)
-class AuditPage:
-    """One page of an audit log, newest first.
-
-    Attributes:
-        entries: what is on it.
-        total: how many kept entries pass the filters.
-        page: number of the page, from 1.
-        pages: how many pages there are, at least 1.
-        after: number of its oldest entry; pass it on to see what is older.
-    """
-
-    entries: tuple[AuditEntry, ...]
-    total: int
-    page: int
-    pages: int
-    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

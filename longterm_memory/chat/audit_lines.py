@@ -15,7 +15,7 @@ from .inert import one_line
 from .voice import Voice
 
 if TYPE_CHECKING:
-    from ..views import AuditPage
+    from ..listing import Page
 
 __all__ = ["OPERATIONS", "VIAS", "audit", "audit_rows"]
 
@@ -42,13 +42,13 @@ _SUMMARY = 140
 """Longest list of numbers of an entry, in characters."""
 
 
-def audit(voice: Voice, page: AuditPage) -> str:
+def audit(voice: Voice, page: Page[AuditEntry]) -> str:
     """Return one page of the log, newest first."""
-    if not page.entries:
-        return voice.say("audit_none")
+    if not page.items:
+        return voice.say("list_end", page=page.page - 1) if page.total else voice.say("audit_none")
     lines = [voice.say("audit_head", page=page.page, pages=page.pages, count=page.total)]
-    lines += [_line(voice, entry) for entry in page.entries]
-    if page.page < page.pages:
+    lines += [_line(voice, entry) for entry in page.items]
+    if page.left:
         lines.append(voice.say("audit_more", next=page.page + 1))
     lines.append(voice.say("audit_export"))
     return "\n".join(lines)

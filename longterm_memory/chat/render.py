@@ -22,9 +22,10 @@ from .voice import Voice
 
 if TYPE_CHECKING:
     from ..episodes import Forgotten, Relatives
+    from ..listing import Page
     from ..models import Episode
     from ..policy import Actor
-    from ..scoped import EpisodePage, Overview, ProfileView
+    from ..scoped import Overview, ProfileView
 
 __all__ = [
     "archived",
@@ -142,7 +143,7 @@ def _own_profile(voice: Voice, view: ProfileView, actor: Actor) -> list[str]:
     )
 
 
-def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: EpisodePage) -> str:
+def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: Page[Episode]) -> str:
     """Return what the bot knows about the speaker here, and who can see it.
 
     Args:
@@ -160,9 +161,9 @@ def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: Episode
         lines += [voice.explain(problem) for problem in view.problems]
     if view.off:
         lines += off_lines(voice, scope)
-    if own.episodes:
+    if own.items:
         lines.append(voice.say("me_memories", count=voice.memories(own.total)))
-        lines += [episode_line(voice, episode, here=scope.session_name) for episode in own.episodes]
+        lines += [episode_line(voice, episode, here=scope.session_name) for episode in own.items]
     else:
         lines.append(voice.say("me_no_memories"))
     lines.append(voice.say("me_others"))
@@ -170,7 +171,7 @@ def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: Episode
         lines.append(voice.say("me_seen_private" if actor.private else "me_seen_group"))
         if scope.shared:
             lines.append(voice.say("me_seen_shared"))
-    ending = [voice.say("me_forget")] if own.episodes else []
+    ending = [voice.say("me_forget")] if own.items else []
     if own.left:
         again = f"{voice.command} me {own.page + 1}"
         ending.append(voice.say("list_more", count=own.left, next=own.page + 1, again=again))
@@ -216,7 +217,7 @@ def search(
 
 
 def listing(
-    voice: Voice, page: EpisodePage, filters: Filters, *, here: str = "", verb: Verb = Verb.LIST
+    voice: Voice, page: Page[Episode], filters: Filters, *, here: str = "", verb: Verb = Verb.LIST
 ) -> str:
     """Return a page of memories, newest first, with the real totals.
 
@@ -227,14 +228,16 @@ def listing(
         here: session name of this conversation.
         verb: ``superseded`` and ``archived`` are such lists too.
     """
-    if not page.episodes:
+    if not page.items and page.total:
+        return voice.say("list_end", page=page.page - 1)
+    if not page.items:
         if verb is Verb.SUPERSEDED:
             return voice.say("list_none_superseded")
         if verb is Verb.ARCHIVED:
             return voice.say("list_none_archived")
         return voice.say("list_none_filtered" if filters.narrows else "list_none")
     lines = [voice.say("list_head", page=page.page, pages=page.pages, count=voice.memories(page.total))]
-    lines += [episode_line(voice, episode, here=here) for episode in page.episodes]
+    lines += [episode_line(voice, episode, here=here) for episode in page.items]
     ending = []
     if page.left:
         again = f"{voice.command} {verb} {page.page + 1}"

@@ -50,7 +50,8 @@ async def _audit(service: MemoryService, request: AuditRequest) -> AuditAnswer:
     page = await memory.audit(
         1, request.size, before=request.before, operation=request.operation, sender_id=request.sender_id
     )
-    return AuditAnswer(entries=list(page.entries), total=page.total, after=page.after)
+    after = page.items[-1].number if page.items else 0
+    return AuditAnswer(entries=list(page.items), total=page.total, after=after)
 
 
 async def _export(service: MemoryService, request: SpaceRequest) -> AuditExportAnswer:

@@ -199,3 +199,15 @@ async def test_what_fails_or_is_refused_leaves_no_entry() -> None:
     bot.api.faults.fail.add("vector_upsert")
     await bot.tool("remember", {"content": "The offsite is in Oslo"})
     assert await changes(bot, since) == []
+
+
+async def test_pages_of_the_log_go_on_while_it_grows() -> None:
+    bot = await new_bot()
+    for number in range(15):
+        await bot.remember(f"fact number {number} about city {number}")
+    memory = await bot.memory()
+    shown = [e.number for e in (await memory.audit(1)).items]
+    await bot.remember("a newer fact")
+    second = await (await bot.memory()).audit(2)
+    assert shown + [e.number for e in second.items] == list(range(15, 0, -1))
+    assert (second.total, second.left) == (16, 0)

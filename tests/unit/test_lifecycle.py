@@ -46,7 +46,7 @@ async def test_archive_and_restore_change_the_status_and_nothing_else(again: boo
     assert await memory.show(before.id) == archived
     assert await found(memory, "dentist on Friday") == []
     assert "Friday" not in await bot.prompt("when is the dentist?")
-    assert (await memory.page(Filters(statuses=frozenset({Status.ARCHIVED})))).episodes == (archived,)
+    assert (await memory.page(Filters(statuses=frozenset({Status.ARCHIVED})))).items == (archived,)
     assert await memory.restore(before.id) == before
     assert await found(memory, "dentist on Friday") == [before.id]
 

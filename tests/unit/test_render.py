@@ -17,6 +17,7 @@ from longterm_memory.chat.verbs import AVAILABLE, VERBS, Verb
 from longterm_memory.chat.voice import REPLY_MAX, Voice
 from longterm_memory.episodes import Forgotten, Remembered
 from longterm_memory.errors import BadArgument, NotFound, StorageFailed, StoreFailed
+from longterm_memory.listing import Page
 from longterm_memory.models import (
     KEPT_STATUSES,
     Episode,
@@ -32,7 +33,7 @@ from longterm_memory.models import (
 )
 from longterm_memory.policy import Actor
 from longterm_memory.scope import Isolation, Scope, Speaker
-from longterm_memory.scoped import EpisodePage, Overview, ProfileView
+from longterm_memory.scoped import Overview, ProfileView
 from longterm_memory.settings import Settings
 
 NOW = datetime(2026, 5, 10, 8, tzinfo=UTC)
@@ -78,10 +79,10 @@ def worst(number: int = 0) -> Episode:
     )
 
 
-def page(episodes: list[Episode], number: int = 1, total: int = 0) -> EpisodePage:
+def page(episodes: list[Episode], number: int = 1, total: int = 0) -> Page[Episode]:
     total = total or len(episodes)
     left = max(0, total - 10 * (number - 1) - len(episodes))
-    return EpisodePage(tuple(episodes), total, number, max(1, -(-total // 10)), left)
+    return Page(tuple(episodes), total, number, max(1, -(-total // 10)), left)
 
 
 def hits(*episodes: Episode) -> RecallResult:
@@ -289,7 +290,7 @@ def test_list_page() -> None:
         episode(1, tags=("work", "a, b"), importance=4, status=Status.ARCHIVED, session_name="group_77002"),
         episode(2, sender_name="", sender_id=""),
     ]
-    text = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14, 112), Filters(), here="group_77001")
+    text = render.listing(EN, Page(tuple(shown), 132, 2, 14, 112), Filters(), here="group_77001")
     assert text.splitlines() == [
         "page 2 of 14, 132 memories, newest first",
         "[k7m29x00] · 2026-05-10 · Mina (9001) · Rent is due on the 15th",
@@ -298,7 +299,7 @@ def test_list_page() -> None:
         "[k7m29x02] · 2026-05-08 · an unknown speaker · Rent is due on the 15th",
         "… 112 more, see page 3: !memory list 3",
     ]
-    filtered = render.listing(EN, EpisodePage(tuple(shown), 132, 2, 14, 112), Filters(tag="x"))
+    filtered = render.listing(EN, Page(tuple(shown), 132, 2, 14, 112), Filters(tag="x"))
     assert filtered.endswith("see page 3: repeat the line with --page 3")
 
 
@@ -388,7 +389,7 @@ def test_a_long_memory_is_shown_whole_over_pages(content: str) -> None:
 @VOICES
 def test_hostile_text_stays_in_its_line(voice: Voice) -> None:
     many = [worst(i) for i in range(10)]
-    harmless(render.listing(voice, EpisodePage(tuple(many), 99, 3, 10, 69), Filters(), here="group_77001"))
+    harmless(render.listing(voice, Page(tuple(many), 99, 3, 10, 69), Filters(), here="group_77001"))
     harmless(render.search(voice, hits(*many, episode(20)), Filters(tag="x"), here="group_77001"))
     harmless(
         render.me(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..access import Access
 from ..errors import LongTermMemoryError
 from ..models import KEPT_STATUSES, Episode, Filters
 from ..policy import Action
 from ..views import Exported
-
-if TYPE_CHECKING:
-    from .importing import ImportReport
+from .importing import ImportReport, import_file
 
 __all__ = ["ExportKind", "Transfer"]
 
@@ -81,13 +79,9 @@ class Transfer:
             progress: called with (rows done, rows in all).
 
         Raises:
-            Forbidden: the policy refuses.
-            StorageFailed: it cannot be told who opted out.
+            Forbidden: the policy refuses. Everything else is in the report.
         """
-        from .importing import import_file
-
         self._access.decide(Action.IMPORT)
-        off = await self._access.opted_out()
         report = await import_file(
             self._access.service,
             data,
@@ -95,7 +89,6 @@ class Transfer:
             isolation=self._access.scope.isolation,
             seconds=seconds,
             profiles=profiles,
-            speaker_allowed=lambda _scope, sender_id: sender_id not in off,
             # The operator brings back what was here; in chat everything is said where it is imported.
             keep_sessions=self._access.actor.via == "console",
             dry_run=dry_run,

@@ -1,7 +1,7 @@
 # Every target sets up what it needs under build/. Needed on the machine: Python 3.11 to 3.13 with venv, git, make.
 #
 #   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
-#   make test [ARGS="-k x"]   unit, real-backend and real-host tests
+#   make test [ARGS="-k x"]   unit, real-backend and real-host tests; JOBS of them at a time (0: one after another)
 #   make check                format, lint, strict types
 #   make bench [ONLY=cost,isolation RECALLS=n BACKEND=chroma]
 #   make package              the .lbpkg an operator uploads
@@ -10,6 +10,8 @@ PYTHON ?= $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null 
 DEV := build/envs/dev/bin/python
 CHECKED := longterm_memory components playground benchmarks main.py
 ARGS ?=
+# Two hosts take most of the time, and mostly by waiting.
+JOBS ?= 2
 
 export ONLY RECALLS BACKEND SERVE
 # The repository itself is the import root, and nothing of the caller's environment may shadow it.
@@ -27,7 +29,7 @@ demo:
 
 test:
 	@$(PYTHON) -m playground.envs dev host-4.11.2 host-4.10.11
-	$(DEV) -m pytest $(ARGS)
+	$(DEV) -m pytest -n $(JOBS) $(ARGS)
 
 check:
 	@$(PYTHON) -m playground.envs dev

@@ -37,6 +37,8 @@ _T = TypeVar("_T")
 _HERE = Path(__file__).resolve().parent
 _RUNTIME_READY = re.compile(r"Connected to (instance-scoped )?plugin runtime", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLATFORMS = {"http_bot", "websocket", "web_page_bot"}
+"""Ways to talk to a driven host: its bots, the WebUI's debug chat."""
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
 
@@ -301,6 +303,7 @@ class Host:
             "SPACE__DISABLE_TELEMETRY": "true",
             "PLUGIN__ENABLE_MARKETPLACE": "false",
             "PLUGIN__DISPLAY_PLUGIN_DEBUG_URL": f"ws://127.0.0.1:{self.debug_port}/plugin/debug/ws",
+            "SYSTEM__DISABLED_ADAPTERS": ",".join(_other_platforms(self._python)),
             "ANONYMIZED_TELEMETRY": "False",
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             "HF_HUB_OFFLINE": "1",
@@ -316,6 +319,17 @@ class Host:
                 return
             time.sleep(0.2)
         raise HostError(f"the host was not ready after {timeout:.0f} s:\n{self._log_tail()}")
+
+
+def _other_platforms(python: Path) -> list[str]:
+    """Return the chat platforms nobody talks to a driven host over; importing their SDKs is half of a start."""
+    found = []
+    for manifest in python.parents[1].glob("lib/*/site-packages/langbot/pkg/platform/**/*.yaml"):
+        text = manifest.read_text(encoding="utf-8")
+        name = re.search(r"^metadata:\s+name: *(\S+)", text, re.MULTILINE)
+        if "kind: MessagePlatformAdapter" in text and name and name[1] not in _PLATFORMS:
+            found.append(name[1])
+    return sorted(found)
 
 
 def free_port() -> int:

@@ -1,5 +1,6 @@
 """Real hosts for the tests, one per supported version, started once per session and only when a test wants
-it."""
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +18,9 @@ HOSTS = ROOT / "build" / "hosts"
 _FIXTURES = {"4.11.2": "host_411", "4.10.11": "host_410"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if {"host", *_FIXTURES.values()} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.host)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if {"host", *_FIXTURES.values()} & set(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.host)
 
 
 def _stage(version: str) -> Iterator[Stage]:

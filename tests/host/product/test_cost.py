@@ -16,9 +16,11 @@ PIXEL = base64.b64encode(
 IMAGE = [{"type": "Image", "base64": f"data:image/png;base64,{PIXEL}"}]
 
 
-def test_a_warm_turn_takes_one_embedding_call(memory: MemoryHost) -> None:
+def test_a_warm_turn_takes_one_embedding_call_and_remembering_another(memory: MemoryHost) -> None:
     group = memory.group()
-    group.remember("The tent is green")
+    turn = group.calling([Call("remember", {"content": "The tent is green"})])
+    assert len(turn.embedded) == 2, "one for the turn's recall, one for the memory"
+    assert turn.embedded[1][0] == "The tent is green"
     group.say("Where is the tent?")
     for text in ("Which colour is the tent?", "Who took the lentils along?"):
         turn = group.say(text)
@@ -26,35 +28,21 @@ def test_a_warm_turn_takes_one_embedding_call(memory: MemoryHost) -> None:
         assert turn.embedded[0][0] == text
 
 
-def test_small_talk_costs_no_embedding_call(memory: MemoryHost) -> None:
+def test_small_talk_commands_and_images_cost_no_embedding_call(memory: MemoryHost) -> None:
     group = memory.group()
     for text in ("Good morning!", "谢谢～", "👍👍"):
         turn = group.say(text)
         assert turn.embedded == []
         assert turn.profile
         assert EPISODES not in turn.seen
-
-
-def test_a_command_costs_no_embedding_call_and_no_prompt(memory: MemoryHost) -> None:
-    group = memory.group()
+    turn = group.say("", message=IMAGE)
+    assert turn.embedded == []
+    assert all(PROFILE in request.text() for request in turn.requests)
     for text in ("!memory", "！memory list"):
         turn = group.say(text)
         assert turn.reply
         assert turn.embedded == []
-        assert turn.requests == []
-
-
-def test_an_image_costs_no_embedding_call(memory: MemoryHost) -> None:
-    turn = memory.group().say("", message=IMAGE)
-    assert turn.embedded == []
-    assert all(PROFILE in request.text() for request in turn.requests)
-
-
-def test_remembering_takes_one_embedding_call(memory: MemoryHost) -> None:
-    group = memory.group()
-    turn = group.calling([Call("remember", {"content": "The tent is green"})])
-    assert len(turn.embedded) == 2, "one for the turn's recall, one for the memory"
-    assert turn.embedded[1][0] == "The tent is green"
+        assert turn.requests == [], "nor does the model see it"
 
 
 def test_a_streamed_reply_has_its_memories_once(memory: MemoryHost) -> None:
@@ -65,6 +53,7 @@ def test_a_streamed_reply_has_its_memories_once(memory: MemoryHost) -> None:
     memory.stage.models.script(Rule("colour", reply=long.strip()))
     turn = group.say("Which colour is the tent?")
     assert len(turn.texts) > 1
+    assert all(later.startswith(text) for text, later in zip(turn.texts, turn.texts[1:], strict=False))
     assert turn.reply == long.strip()
     assert turn.records == ["The tent is green"]
     assert len(turn.embedded) == 1

@@ -30,8 +30,8 @@ def test_forgotten_by_tool_is_gone_everywhere(memory: MemoryHost) -> None:
     assert group.say(ASKED).records == [OSLO]
 
 
-def test_somebody_elses_memory_stays(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_somebody_elses_memory_stays(memory_411: MemoryHost) -> None:
+    group = memory_411.group()
     memory_id = group.remember(OSLO, "9001", "Mina", tags=["move"])
     refusals = [
         group.tool("forget", {"episode_id": memory_id}, "9002", "Tao"),
@@ -44,16 +44,6 @@ def test_somebody_elses_memory_stays(memory: MemoryHost) -> None:
         assert "memory admin" in refusal, refusal
     assert group.say(ASKED, "9002", "Tao").ids == [memory_id]
     assert f"Deleted {memory_id}" in group.command(f"!memory forget {memory_id}", "9001", "Mina")
-
-
-def test_a_correction_takes_what_it_replaced_with_it(memory_411: MemoryHost) -> None:
-    group = memory_411.group()
-    group.remember("Mina loves cilantro", "9001", "Mina")
-    newer = group.remember("Mina cannot stand cilantro", "9001", "Mina", tags=["correction"])
-    asked = "Does Mina love or cannot stand cilantro?"
-    assert group.say(asked, "9002", "Tao").records == ["Mina cannot stand cilantro"]
-    assert "1 superseded" in group.command("!memory forget " + newer, "9001", "Mina")
-    assert group.say(asked, "9002", "Tao").records == []
 
 
 def test_every_form_of_an_id_is_taken_back(memory_411: MemoryHost) -> None:
@@ -90,9 +80,9 @@ def test_every_form_of_an_id_is_taken_back(memory_411: MemoryHost) -> None:
     assert "No memories" in group.command("!memory list")
 
 
-def test_no_id_is_not_found(memory: MemoryHost) -> None:
+def test_no_id_is_not_found(memory_411: MemoryHost) -> None:
     odd: list[object] = ["a1b2", "1", "0", "undefined", "episode_id", "", None, 7, ["x"]]
-    turn = memory.group().calling([Call("forget", {"episode_id": given}) for given in odd])
+    turn = memory_411.group().calling([Call("forget", {"episode_id": given}) for given in odd])
     for given, answer in zip(odd, turn.results, strict=True):
         assert "\n" not in answer
         assert "Not found" in answer or "expected one memory id" in answer, given
@@ -103,29 +93,16 @@ def test_delete_needs_a_filter_that_is_one(memory_411: MemoryHost) -> None:
     group = memory_411.group()
     contents = ["The rent is due on the 15th", "The boat needs paint"]
     group.calling([Call("remember", {"content": text, "tags": ["work"]}) for text in contents])
+    # What the host's own splitting of a command line could spoil; all others are tested without it.
     broken = [
         "delete",
-        "delete —tag",
-        '--speaker ""',
         'delete --speaker ""',
         'delete --tag "  "',
         "delete --before 2026-05-01 --tag",
-        "delete --before yesterdayish",
-        "delete --tga work",
-        "delete work",
-        "delete --all-statuses",
-        "delete --speaker= --tag=work",
+        "delete —tag",
     ]
     for line in broken:
         assert "Deleted" not in group.command(f"!memory {line}"), line
     assert "2 memories" in group.command("！memory list")
     assert "Deleted 2" in group.command("!memory delete —tag work")
     assert "No memories" in group.command("!memory list")
-
-
-def test_delete_before_a_date_keeps_other_groups(memory_411: MemoryHost) -> None:
-    one, other = memory_411.group(), memory_411.group()
-    one.remember(OSLO)
-    other.remember(OSLO)
-    assert "Deleted 1" in one.command("!memory delete --before 2999-01-01")
-    assert other.say(ASKED).records == [OSLO]

@@ -13,8 +13,8 @@ WANTED = (
 )
 
 
-def test_a_cold_index_fills_page_by_page_behind_the_turns(memory: MemoryHost) -> None:
-    group = memory.group()
+def test_a_cold_index_fills_page_by_page_behind_the_turns(memory_411: MemoryHost) -> None:
+    memory, group = memory_411, memory_411.group()
     # Nearer in vector space than the one that matters: that one is found by its exact identifier alone.
     near = [f"ops 4711 {n}" for n in range(60)]
     other = [f"Lunch of day {n} was soup with bread" for n in range(400)]

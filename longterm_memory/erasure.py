@@ -134,6 +134,7 @@ async def erase_speaker(service: MemoryService, scope: Scope, sender_id: str) ->
     keys = [*await service.snapshot_scopes(scope), scope.scope_key]
     snapshots = [await service.snapshots.forget_speaker(key, sender_id) for key in dict.fromkeys(keys)]
     service.turns.end(scope, speaker)
+    await service.backups.forget_speaker(scope, sender_id)
     audit = await service.audit.remove_person(scope.scope_key, sender_id)
     return Traces(erased, int(profile), sum(snapshots), audit, 1)
 
@@ -153,6 +154,7 @@ async def erase_space(service: MemoryService, scope: Scope) -> Traces:
     entries = await service.audit.entries(scope.scope_key)
     await service.snapshots.delete(scope.scope_key)
     service.turns.end(scope)
+    await service.backups.forget_space(scope)
     await service.audit.erase(scope.scope_key)
     return Traces(erased, len(keys), audit=len(entries), spaces=1)
 
@@ -167,6 +169,7 @@ async def erase_person(service: MemoryService, sender_id: str) -> Traces:
         NotConfigured, StoreFailed, StorageFailed: some of it may still be there; repeating goes on.
     """
     total = Traces()
+    await service.backups.forget_person(sender_id)
     for scope in await spaces_of(service):
         if scope.session_name:
             erased = await erase_speaker(service, scope, sender_id)

@@ -32,6 +32,7 @@ from .scoped import ScopedMemory
 from .settings import Settings
 from .snapshots import SNAPSHOT_PREFIX, SnapshotStore
 from .spaces import SpaceRegistry
+from .transfer.backup import Backups
 from .turns import TurnWindow
 
 __all__ = ["MemoryService"]
@@ -71,6 +72,7 @@ class MemoryService:
         self.spaces = SpaceRegistry(host.storage)
         self.listings = Listings(clock)
         self.confirmations = Confirmations(clock)
+        self.backups = Backups(self)
         self.turns = TurnWindow(clock)
         self.injector = Injector(self)
         self._plugin_config = plugin_config
@@ -196,12 +198,13 @@ class MemoryService:
         return ScopedMemory(self, scope, actor, await self.settings())
 
     async def scrub(self, scope: Scope, episode_ids: tuple[str, ...]) -> None:
-        """Take forgotten memories out of everything that shows what was injected.
+        """Take forgotten memories out of everything that shows what was injected, and out of the kept backup.
 
         Raises:
-            StorageFailed: a snapshot may still show them.
+            StorageFailed: a snapshot may still show them, or the backup hold them.
         """
         self.turns.forget(episode_ids)
+        await self.backups.forget_episodes(scope.user_key, episode_ids)
         for key in await self.snapshot_scopes(scope):
             await self.snapshots.forget(key, episode_ids)
 

@@ -17,9 +17,10 @@ from ..text.fold import well_formed
 from .formats.ours import FORMAT, VERSION
 from .markdown import to_markdown
 
-__all__ = ["document", "episode_row", "parts", "profile_row", "to_json", "to_markdown"]
+__all__ = ["Packer", "document", "episode_row", "parts", "profile_row", "to_json", "to_markdown"]
 
 _LISTS = ("episodes", "profiles")
+_HEAD = {"format": FORMAT, "version": VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -87,7 +88,7 @@ def document(
         episodes: oldest first in the document; ``None`` leaves the list out.
         profiles: the conversation's own first, then by speaker; ``None`` leaves the list out.
     """
-    found: dict[str, object] = {"format": FORMAT, "version": VERSION}
+    found: dict[str, object] = dict(_HEAD)
     if episodes is not None:
         found["episodes"] = [episode_row(e) for e in sorted(episodes, key=lambda e: (e.timestamp, e.id))]
     if profiles is not None:
@@ -101,7 +102,7 @@ def _place(stored: StoredProfile) -> tuple[str, bool, str]:
 
 def to_json(document: Mapping[str, object]) -> str:
     """Return a document as text: one record a line."""
-    rows = {name: _lines(document, name) for name in _LISTS if name in document}
+    rows = {name: [_compact(row) for row in _rows(document, name)] for name in _LISTS if name in document}
     return _joined(document, rows)
 
 
@@ -110,31 +111,50 @@ def parts(document: Mapping[str, object], limit: int) -> list[str]:
 
     A single record that is longer than that gets a text of its own. There is always at least one.
     """
-    found: list[str] = []
-    rows: dict[str, list[str]] = {name: [] for name in _LISTS if name in document}
-    empty = len(_joined(document, rows))
-    size, count = empty, 0
-    for name, line in _records(document):
-        if count and size + len(line) + 2 > limit:
-            found.append(_joined(document, rows))
-            rows = {name: [] for name in rows}
-            size, count = empty, 0
-        rows[name].append(line)
+    packer = Packer(limit, [name for name in _LISTS if name in document])
+    found = [text for name in _LISTS for row in _rows(document, name) for text in packer.add(name, row)]
+    return [*found, *packer.rest()] or [to_json(document)]
+
+
+class Packer:
+    """Packs records into documents of limited length, for whoever has too many to hold them all.
+
+    Args:
+        limit: most characters of a document; a single record may be longer.
+        lists: the lists that every document has.
+    """
+
+    def __init__(self, limit: int, lists: Sequence[str] = _LISTS) -> None:
+        self._limit = limit
+        self._lists = lists
+        self._empty = len(_joined(_HEAD, {name: [] for name in lists}))
+        self._start()
+
+    def _start(self) -> None:
+        self._lines: dict[str, list[str]] = {name: [] for name in self._lists}
+        self.size, self.count = self._empty, 0
+
+    def add(self, name: str, row: object) -> Iterator[str]:
+        """Add a record to a list; yields the document before it when that is full."""
+        line = _compact(row)
         # The first record of a list brings two line breaks, each further one a comma and a line break.
-        size += len(line) + 2
-        count += 1
-    return [*found, _joined(document, rows)] if count or not found else found
+        if self.count and self.size + len(line) + 2 > self._limit:
+            yield from self.rest()
+        self._lines[name].append(line)
+        self.size += len(line) + 2
+        self.count += 1
+
+    def rest(self) -> Iterator[str]:
+        """Yield the last document, if there is anything in it, and start anew."""
+        if self.count:
+            text = _joined(_HEAD, self._lines)
+            self._start()
+            yield text
 
 
-def _records(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name in _LISTS:
-        for line in _lines(document, name):
-            yield name, line
-
-
-def _lines(document: Mapping[str, object], name: str) -> list[str]:
+def _rows(document: Mapping[str, object], name: str) -> Sequence[object]:
     rows = document.get(name)
-    return [_compact(row) for row in rows] if isinstance(rows, list) else []
+    return rows if isinstance(rows, list) else []
 
 
 def _joined(document: Mapping[str, object], rows: Mapping[str, Sequence[str]]) -> str:

@@ -178,21 +178,23 @@ class EpisodeImporter:
             async for batch in prepared:
                 async with self._collection.lock(user_key):
                     written = await self._add(user_key, batch, plan.ids)
-                done += written.rows
+                    done += written.rows
+                    if done == len(plan.fresh):
+                        await self._count(user_key)
                 logger.info("import batch written: rows=%d of=%d", done, len(plan.fresh))
                 yield written
-        if done:
-            await self._count(user_key)
 
     async def _count(self, user_key: str) -> None:
-        """See that the store has as many active memories as we know of: of a batch only some are read back."""
-        async with self._collection.lock(user_key):
-            index = self._collection.indexes.of(user_key)
-            known = [record.episode.id for record in index.rows.values()]
-            if not await self._collection.records.holds(user_key, Visibility.RECALLED, known):
-                # The next import reads what is really there.
-                self._collection.indexes.drop(user_key)
-                raise StoreFailed("write_unverified")
+        """See that the store has as many active memories as we know of: of a batch only some are read back.
+
+        The lock of the scope is held.
+        """
+        index = self._collection.indexes.of(user_key)
+        known = [record.episode.id for record in index.rows.values()]
+        if not await self._collection.records.holds(user_key, Visibility.RECALLED, known):
+            # The next import reads what is really there.
+            self._collection.indexes.drop(user_key)
+            raise StoreFailed("write_unverified")
 
     async def _prepared(
         self, user_key: str, batches: Sequence[Sequence[Planned]], until: float | None

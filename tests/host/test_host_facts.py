@@ -103,6 +103,18 @@ def test_uploaded_document_lost_its_name(probed: Probed) -> None:
     assert probed.stage.api.files(probed.kb) == []
 
 
+def test_nobody_reads_the_vectors_of_a_deleted_knowledge_base(probed: Probed) -> None:
+    """So a backup has to come before the deletion."""
+    kb = probed.stage.api.create_kb(
+        probed.stage.install("probe"), {"embedding_model_uuid": probed.stage.uuids.embedding}, name="old"
+    )
+    say = probed.bot.say
+    assert say("facts-v", f"!probe vectors write {kb}") == "[bot] written"
+    assert say("facts-v", f"!probe vectors count {kb}") == "[bot] 1 rows"
+    probed.stage.api.delete_kb(kb)
+    assert "Knowledge base not found" in say("facts-v", f"!probe vectors count {kb}")
+
+
 def test_naive_retrieval_after_another_plugin_emptied_the_list(probed: Probed) -> None:
     stage = probed.stage
     emptying = stage.install("agentic_rag")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import Forbidden
-from .models import AuditEntry, Episode
+from .models import Episode
 from .policy import Action, Actor, allows, decide, sees
 from .scope import Scope, Speaker
 from .settings import Settings
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from .service import MemoryService
 
 __all__ = ["Access"]
-
-_NAME_MAX = 40
-"""Longest name in the audit, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +102,12 @@ class Access:
             summary: field names, counts and lengths; never content.
             sender: who did it, when that is not to be the actor.
         """
-        who = self.actor.speaker if sender is None else sender
-        await self.service.audit.append(
-            AuditEntry(
-                operation=operation,
-                via=self.actor.via,
-                scope_key=self.scope.scope_key,
-                user_key=self.scope.user_key,
-                sender_id=who.id,
-                sender_name=who.name[:_NAME_MAX],
-                target_type=target[0],
-                target_id=target[1],
-                query_id=self.query_id,
-                summary=dict(summary or {}),
-            )
+        await self.service.audit.note(
+            self.scope,
+            operation,
+            self.actor.via,
+            target,
+            summary,
+            sender=self.actor.speaker if sender is None else sender,
+            query_id=self.query_id,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from weakref import WeakValueDictionary
@@ -23,6 +23,7 @@ from .ids import new_id
 from .logs import get_logger
 from .models import AuditEntry
 from .ports import KeyValueStorage
+from .scope import Scope, Speaker
 from .storage_keys import short_part
 from .text.times import iso
 
@@ -39,6 +40,8 @@ _SCHEMA = 1
 _LOGS_MAX = 1_000
 """Conversations whose newest block is kept in memory."""
 _READS_AT_ONCE = 16
+_NAME_MAX = 40
+"""Longest name of a sender in an entry, in characters."""
 
 
 @dataclass(slots=True)
@@ -97,6 +100,43 @@ class AuditLog:
     def unsaved(self) -> int:
         """Blocks that storage did not take yet; the next append tries again."""
         return len(self._unsaved)
+
+    async def note(
+        self,
+        scope: Scope,
+        operation: str,
+        via: str,
+        target: tuple[str, str],
+        summary: Mapping[str, int | str] | None = None,
+        *,
+        sender: Speaker = Speaker(),  # noqa: B008 - frozen
+        query_id: str = "",
+    ) -> None:
+        """Add an entry about a change.
+
+        Args:
+            scope: where; the memories of a whole bot have a log of their own.
+            operation: what was done.
+            via: the front end.
+            target: type and id of what it was done to.
+            summary: field names, counts and lengths; never content.
+            sender: who did it, as far as it was somebody.
+            query_id: the host's id of the message.
+        """
+        await self.append(
+            AuditEntry(
+                operation=operation,
+                via=via,
+                scope_key=scope.scope_key if scope.session_name else scope.user_key,
+                user_key=scope.user_key,
+                sender_id=sender.id,
+                sender_name=sender.name[:_NAME_MAX],
+                target_type=target[0],
+                target_id=target[1],
+                query_id=query_id,
+                summary=dict(summary or {}),
+            )
+        )
 
     async def append(self, entry: AuditEntry) -> None:
         """Add an entry; its id, number and time are set here.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .models import KEPT_STATUSES, AuditEntry, Episode, Filters
+from .models import KEPT_STATUSES, Episode, Filters
 from .scope import Isolation, Scope, Speaker
 from .spaces import found_spaces
 
@@ -179,16 +179,7 @@ async def erase_person(service: MemoryService, sender_id: str) -> Traces:
         if erased.none:
             continue
         total += replace(erased, spaces=int(bool(scope.session_name)))
-        await service.audit.append(
-            AuditEntry(
-                operation="erase_speaker",
-                via="console",
-                scope_key=scope.scope_key if scope.session_name else scope.user_key,
-                user_key=scope.user_key,
-                target_type="speaker",
-                summary=erased.counts(),
-            )
-        )
+        await service.audit.note(scope, "erase_speaker", "console", ("speaker", ""), erased.counts())
     return total
 
 

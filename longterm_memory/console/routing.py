@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from ..errors import LongTermMemoryError
 from ..logs import get_logger
 from ..words import explain, say
-from . import audit, erasure, health, spaces, transfer
+from . import audit, backup, erasure, health, spaces, transfer
 from .requests import Route, spoken
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ __all__ = ["ROUTES", "Problem", "answer"]
 
 logger = get_logger(__name__)
 
-ROUTES: dict[str, Route] = spaces.ROUTES | audit.ROUTES | erasure.ROUTES | transfer.ROUTES | health.ROUTES
+ROUTES: dict[str, Route] = (
+    spaces.ROUTES | audit.ROUTES | erasure.ROUTES | transfer.ROUTES | backup.ROUTES | health.ROUTES
+)
 """Every endpoint of the page."""
 
 

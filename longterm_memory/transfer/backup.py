@@ -172,6 +172,21 @@ class Backups:
         manifest = await self._storage.manifest(KEPT)
         return KeptBackup.of(manifest) if manifest else None
 
+    async def part(self, number: int) -> str:
+        """Return one part of the kept backup as text, to take out of the host.
+
+        Args:
+            number: from 1 to :attr:`KeptBackup.parts`.
+
+        Raises:
+            NotFound: ``backup_missing``.
+            StorageFailed: ``storage_down``, or ``backup_unreadable``.
+        """
+        manifest = await self._storage.manifest(KEPT)
+        if manifest is None or not 1 <= number <= len(manifest.parts):
+            raise NotFound("backup_missing")
+        return await self._storage.text(manifest, number - 1)
+
     async def keep(
         self,
         spaces: Iterable[Scope] | None = None,

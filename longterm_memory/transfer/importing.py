@@ -173,7 +173,8 @@ class _Run:
 
     async def read(self, data: bytes, allowed: Callable[[Scope, str], bool], *, with_profiles: bool) -> None:
         """Judge every row."""
-        parsed = read_file(data)
+        # A big Markdown file takes a second or two; nobody else has to wait for it.
+        parsed = await asyncio.to_thread(read_file, data)
         self.format = parsed.format
         self.target = replace(self.target, exact=parsed.exact)
         for number, row in enumerate(parsed.episodes):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..errors import LongTermMemoryError, StorageFailed
-from ..models import KEPT_STATUSES, AuditEntry, Filters, Profile
+from ..models import KEPT_STATUSES, Filters, Profile
 from ..scope import Scope
 from .importing import ImportReport, import_file
 from .profile_import import ProfileOutcome
@@ -71,7 +71,7 @@ async def upload(service: MemoryService, data: bytes, document_id: str) -> Uploa
     )
     for place in report.places:
         counts = {"accepted": place.accepted, "profiles": place.profiles}
-        await _audit(service, "import", place.scope, document_id, counts)
+        await service.audit.note(place.scope, "import", "upload", ("document", document_id), counts)
     return report
 
 
@@ -95,31 +95,14 @@ async def delete_upload(service: MemoryService, document_id: str) -> bool:
         if brought:
             await service.scrub(scope, tuple(e.id for e in brought))
             await episodes.delete_many(scope, brought)
-            await _audit(service, "delete", scope, document_id, {"count": len(brought)})
+            target = ("document", document_id)
+            await service.audit.note(scope, "delete", "upload", target, {"count": len(brought)})
     for key, made in note.profiles.items():
         there = await service.profiles.read(key)
         if there is not None and _print(there.profile) == made:
             await service.profiles.delete(there.scope, there.speaker)
     await service.host.storage.delete(_key(document_id))
     return True
-
-
-async def _audit(
-    service: MemoryService, operation: str, scope: Scope, document_id: str, summary: Mapping[str, int | str]
-) -> None:
-    # A key of a whole bot names no conversation; its log then goes by that key.
-    key = scope.scope_key if scope.launcher_id else scope.user_key
-    await service.audit.append(
-        AuditEntry(
-            operation=operation,
-            via="upload",
-            scope_key=key,
-            user_key=scope.user_key,
-            target_type="document",
-            target_id=document_id,
-            summary=dict(summary),
-        )
-    )
 
 
 def _print(profile: Profile) -> str:

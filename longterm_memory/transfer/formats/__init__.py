@@ -28,13 +28,16 @@ from .mem0 import MEM0
 from .ours import FORMAT, PLAIN, VERSION, check_version, is_profile
 from .rows import Parsed, RawRow, RowFormat
 
-__all__ = ["CONTAINERS", "FORMAT", "ROW_FORMATS", "VERSION", "Parsed", "RawRow", "read_file"]
+__all__ = ["CONTAINERS", "FORMAT", "ROWS_MAX", "ROW_FORMATS", "VERSION", "Parsed", "RawRow", "read_file"]
 
 CONTAINERS = ("episodes", "memories", "results")
 """Keys under which an object may hold its list of memories."""
 
 ROW_FORMATS: tuple[RowFormat, ...] = (PLAIN, MEM0, LANCEDB)
 """The first that fits an object reads it."""
+
+ROWS_MAX = 200_000
+"""Most rows of a file: one of 10 MB, the most that the host takes, has fewer if they say anything."""
 
 _DAMAGED = (ValueError, RecursionError)
 
@@ -44,7 +47,7 @@ def read_file(data: bytes) -> Parsed:
 
     Raises:
         BadArgument: ``file_unreadable`` when it is of no format known here, ``file_damaged`` when it is JSON that
-            breaks off or is broken, ``file_newer`` for an export of a newer plugin.
+            breaks off or is broken, ``file_newer`` for an export of a newer plugin, ``file_too_many``.
     """
     text = _decoded(data).strip("\ufeff \t\r\n")
     if text[:1] not in ("{", "["):
@@ -83,6 +86,7 @@ def _no_json(text: str) -> Parsed:
 def _json_lines(text: str) -> list[RawRow]:
     """Return the lines of a JSON Lines file, nothing when it is none: most of its lines have to be objects."""
     rows: list[RawRow] = []
+    _not_too_many(text.count("\n"))
     # Not splitlines(): JSON may hold U+2028 and the like inside a text.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -119,6 +123,7 @@ def _of_documents(documents: list[Any]) -> Parsed:
         rows, kept = _rows(document)
         episodes += rows
         profiles += kept
+    _not_too_many(len(episodes) + len(profiles))
     _sort(parsed, [RawRow(n, value) for n, value in enumerate(episodes, 1)])
     parsed.profiles += [RawRow(n, value) for n, value in enumerate(profiles, 1)]
     return parsed
@@ -157,3 +162,8 @@ def _sort(parsed: Parsed, rows: list[RawRow]) -> None:
             parsed.episodes.append(row)
     if formats:
         parsed.format = formats.most_common(1)[0][0]
+
+
+def _not_too_many(rows: int) -> None:
+    if rows > ROWS_MAX:
+        raise BadArgument("file_too_many", rows=rows, limit=ROWS_MAX)

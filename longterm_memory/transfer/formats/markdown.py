@@ -22,6 +22,8 @@ from .rows import Parsed, RawRow
 
 __all__ = ["is_markdown", "read_markdown"]
 
+_MARK_MAX = 10_000
+"""Longest line, in characters, that is looked at for being more than text; the patterns may go over it often."""
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*))?")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(?:\1[ \t]*){2,}")
@@ -45,7 +47,10 @@ _LEADING = re.compile(
 
 def is_markdown(text: str) -> bool:
     """Whether a text has a heading or a bullet anywhere."""
-    return any(_HEADING.fullmatch(line) or _BULLET.fullmatch(line) for line in text.split("\n"))
+    return any(
+        _BULLET.fullmatch(line) or (len(line) <= _MARK_MAX and _HEADING.fullmatch(line))
+        for line in text.split("\n")
+    )
 
 
 @dataclass(slots=True)
@@ -94,7 +99,7 @@ class _Reader:
             line = line.rstrip("\r")
             if self._fenced or _FENCE.match(line):
                 self._code(number, line)
-            elif heading := _HEADING.fullmatch(line):
+            elif heading := _HEADING.fullmatch(line) if len(line) <= _MARK_MAX else None:
                 self._head(len(heading["marks"]), heading["text"])
             elif not self._skipped_to:
                 self._plain(number, line.expandtabs(4))
@@ -115,15 +120,15 @@ class _Reader:
         self._fenced ^= fence
 
     def _plain(self, number: int, line: str) -> None:
-        ours = _OURS.fullmatch(line)
-        bullet = _BULLET.fullmatch(line)
+        bullet, short = _BULLET.fullmatch(line), len(line) <= _MARK_MAX
+        ours = _OURS.fullmatch(line) if short else None
         if not line.strip():
             self._blanks += 1
         elif ours:
             self._mark(number, ours["line"])
-        elif _TABLE_RULE.fullmatch(line):
+        elif short and _TABLE_RULE.fullmatch(line):
             return
-        elif _RULE.fullmatch(line):
+        elif short and _RULE.fullmatch(line):
             self._underlined(line)
         elif bullet:
             self._bullet(number, len(bullet["indent"]), bullet["text"] or "")
@@ -254,8 +259,21 @@ def _moment(text: str) -> datetime | None:
 
 def _without_preamble(text: str) -> list[str]:
     """Return the lines, those of a front matter and of comments blanked so that the numbers stay."""
-    lines = re.sub(r"(?<!\\)<!--.*?-->", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL).split("\n")
+    lines = _without_comments(text).split("\n")
     if lines[0].strip() == "---" and "---" in (line.strip() for line in lines[1:50]):
         end = next(i for i, line in enumerate(lines[1:], 1) if line.strip() == "---")
         lines[: end + 1] = [""] * (end + 1)
     return lines
+
+
+def _without_comments(text: str) -> str:
+    """Blank what stands in HTML comments; a backslash before one makes it text."""
+    found, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        if text[start - 1 : start] == "\\":
+            found.append(text[at : start + 4])
+            at = start + 4
+            continue
+        found += text[at:start], "\n" * text.count("\n", start, end)
+        at = end + 3
+    return "".join([*found, text[at:]])

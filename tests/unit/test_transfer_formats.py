@@ -275,3 +275,25 @@ def test_markdown_in_other_hands() -> None:
     ]
     assert contents(read("- a\r\n- b\r\n")) == ["a", "b"]
     assert contents(read("# only a title")) == []
+
+
+def test_files_that_are_made_to_take_long_do_not() -> None:
+    long = 200_000
+    nasty = [
+        "# " + " \t" * long + "x",
+        "-" + " " * long + "x",
+        "|" * long + "x",
+        "- x\n" + "<!--" * long,
+        "- x\n-->" + "<!--" * long,
+        "* " * long + "x",
+        "- [k7m29xqd · " + "(" * long + "]",
+        "- x\n  [k7m29xqd · 2026-01-01 · " + " (a" * 3_000 + "]",
+        "- x\n" + ">" * long,
+        "a line of a paragraph without an end\n" * long,
+        "".join(f"{' ' * n}- {n}\n" for n in range(1_000)),
+    ]
+    for text in nasty:  # gone over again for each of its characters, one of them would take hours
+        assert len(read("- y\n" + text).episodes) >= 1
+    for text in ("[" + "1," * 200_001 + "1]", '{"a":1}\n' * 200_002):
+        with pytest.raises(BadArgument, match="file_too_many"):
+            read(text)

@@ -61,23 +61,32 @@ class _Block:
     path: tuple[tuple[int, str], ...]
     indent: int = -1
     """Of a bullet; -1 for a paragraph."""
-    text: str = ""
+    lines: list[str] = field(default_factory=list)
+    """What was read, each piece with what separates it from the one before."""
     ours: str = ""
     """The line in brackets of an export of ours."""
-    verbatim: bool = field(default=False)
+    verbatim: bool = False
     """Whether the next line stands on a line of its own."""
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return "".join(self.lines)
 
     def add(self, text: str, blanks: int = 0) -> None:
         """Add a line after so many blank ones; line breaks that only wrap the text become spaces."""
+        last = self.lines[-1] if self.lines else ""
         # An odd number of them: the others are pairs that stand for themselves.
-        hard = (len(self.text) - len(self.text.rstrip("\\"))) % 2 == 1
-        if not self.text:
-            self.text = text
+        hard = not self.verbatim and (len(last) - len(last.rstrip("\\"))) % 2 == 1
+        if hard:
+            self.lines[-1] = last[:-1]
+        if not self.lines:
+            self.lines.append(text)
         elif hard or blanks or self.verbatim or text.startswith(("- ", "|")):
-            self.text = f"{self.text[:-1] if hard else self.text}{chr(10) * (blanks + 1)}{text}"
+            self.lines.append("\n" * (blanks + 1) + text)
         else:
-            wide = self.text[-1] > "\u2e7f" or text[:1] > "\u2e7f"
-            self.text = f"{self.text}{'' if wide else ' '}{text}"
+            wide = last[-1:] > "\u2e7f" or text[:1] > "\u2e7f"
+            self.lines.append(text if wide else f" {text}")
 
 
 class _Reader:
@@ -156,7 +165,7 @@ class _Reader:
         """A line of signs makes a heading of the one line above it, or separates."""
         block, apart = self._block, bool(self._blanks)
         self._close()
-        if block and block.indent < 0 and not apart and "\n" not in block.text:
+        if block and block.indent < 0 and not apart and len(block.lines) == 1:
             self.blocks.pop()
             self._head(1 if line.strip()[0] == "=" else 2, block.text)
 
@@ -167,7 +176,7 @@ class _Reader:
             self._blanks = 0
             return
         self._close()
-        self._block = _Block(number, self._path, indent, text.strip())
+        self._block = _Block(number, self._path, indent, [text.strip()])
 
     def _into(self, number: int, text: str, *, verbatim: bool = False) -> None:
         self._block = self._block or _Block(number, self._path)

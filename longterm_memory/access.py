@@ -82,9 +82,13 @@ class Access:
             episode: a memory of this scope.
             off: from :meth:`opted_out`.
         """
-        own = episode.is_from(self.actor.speaker.id)
-        allowed = own or self.actor.via == "console" or (self.actor.admin and self.actor.via == "command")
-        return sees(self.actor, self.scope, episode) and (allowed or episode.sender_id not in off)
+        return sees(self.actor, self.scope, episode) and self.shows_speaker(episode.sender_id, off)
+
+    def shows_speaker(self, sender_id: str, off: frozenset[str]) -> bool:
+        """Whether what is kept of that sender may be listed: of people who opted out, for them and for admins."""
+        if sender_id not in off or self.actor.via == "console":
+            return True
+        return sender_id == self.actor.speaker.id or (self.actor.admin and self.actor.via == "command")
 
     async def audit(
         self,

@@ -17,7 +17,7 @@ from ..import_plan import Arrival, Plan
 from ..importer import EpisodeImporter
 from ..logs import get_logger
 from ..profile_changes import Limits
-from ..scope import Isolation, Scope
+from ..scope import Isolation, Scope, Speaker
 from .formats import Parsed, RawRow, read_file
 from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, placed
 from .profile_rows import ProfileArrival, profile_arrival
@@ -90,10 +90,6 @@ Announce = Callable[[Sequence[str], Sequence[ProfileOutcome]], Awaitable[None]]
 """Told, before anything is written, which user keys and which profiles an import may write."""
 
 
-def _anybody(_scope: Scope, _sender_id: str) -> bool:
-    return True
-
-
 async def import_file(
     service: MemoryService,
     data: bytes,
@@ -104,7 +100,7 @@ async def import_file(
     seconds: float | None = None,
     source: str = "import",
     profiles: bool = True,
-    speaker_allowed: Callable[[Scope, str], bool] = _anybody,
+    only_from: Speaker | None = None,
     keep_sessions: bool = False,
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -122,17 +118,22 @@ async def import_file(
         seconds: time after which no batch is begun any more; at least one is. ``None`` = as long as it takes.
         source: of rows that name none.
         profiles: whether profiles are taken too.
-        speaker_allowed: whether something may be stored for that sender there; nothing is for people who opted
-            out, whatever this says.
+        only_from: the one sender whose memories are taken; ``None`` = anybody's. Nothing is ever stored for people
+            who opted out.
         keep_sessions: whether rows that come from ``into``'s own user key keep the conversation they name, which
             matters under ``bot`` isolation. For the console; from chat everything is said here.
         dry_run: only tell what would happen; nothing is embedded or written.
         progress: told (rows done, rows to do) after every batch.
         announce: awaited before anything is written.
     """
-    run = _Run(service, Target(into, isolation, keep_sessions, document_id, source), seconds, progress)
+    run = _Run(
+        service,
+        Target(into, isolation, keep_sessions, document_id, source, only_from=only_from),
+        seconds,
+        progress,
+    )
     try:
-        await run.read(data, speaker_allowed, with_profiles=profiles)
+        await run.read(data, with_profiles=profiles)
         if dry_run:
             await run.rehearse()
         else:
@@ -171,7 +172,7 @@ class _Run:
 
     # ------------------------------------------------------------ reading
 
-    async def read(self, data: bytes, allowed: Callable[[Scope, str], bool], *, with_profiles: bool) -> None:
+    async def read(self, data: bytes, *, with_profiles: bool) -> None:
         """Judge every row."""
         # A big Markdown file takes a second or two; nobody else has to wait for it.
         parsed = await asyncio.to_thread(read_file, data)
@@ -180,28 +181,24 @@ class _Run:
         for number, row in enumerate(parsed.episodes):
             if not number % _JUDGED_ROWS:
                 await asyncio.sleep(0)
-            self._judge(row, allowed)
-        self._judge_profiles(parsed, allowed, with_profiles=with_profiles)
+            self._judge(row)
+        self._judge_profiles(parsed, with_profiles=with_profiles)
         await self._leave_out_opted_out()
         self.left = sum(map(len, self.rows.values()))
         if not self.rows and not self.kept and not self.skipped and not self.ignored_profiles:
             raise BadArgument("file_without_rows", rejected=len(self.rejected))
 
-    def _judge(self, row: RawRow, allowed: Callable[[Scope, str], bool]) -> None:
+    def _judge(self, row: RawRow) -> None:
         try:
             found = arrival(row, self.target, lambda why: self.notes.append(Rejected(row.line, why)))
             if found is None:
                 self.skipped += 1
                 return
-            if not allowed(found.scope, found.draft.sender.id):
-                raise BadArgument("row_speaker_off")
             self.rows.setdefault(found.scope.user_key, []).append(found)
         except LongTermMemoryError as exc:
             self.rejected.append(Rejected(row.line, exc))
 
-    def _judge_profiles(
-        self, parsed: Parsed, allowed: Callable[[Scope, str], bool], *, with_profiles: bool
-    ) -> None:
+    def _judge_profiles(self, parsed: Parsed, *, with_profiles: bool) -> None:
         for row in parsed.passed_over:
             self._ignore(row.line, row.problem)
         if not with_profiles:
@@ -216,11 +213,7 @@ class _Run:
         taken, others = placed(judged, self.target.into)
         for other in others:
             self._ignore(other.line, BadArgument("profile_elsewhere"))
-        for one in taken:
-            if one.speaker and not allowed(one.scope, one.speaker.id):
-                self._reject([one.line], "profile")
-            else:
-                self.kept.append(one)
+        self.kept += taken
 
     async def _leave_out_opted_out(self) -> None:
         """Reject what is about people who switched memory off where it goes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..chat import tool_values as values
@@ -57,6 +57,8 @@ class Target:
         document_id: the upload that brings them, ``""`` for none.
         source: of rows that name none.
         exact: whether it is an export of ours, whose tags are taken as they stand.
+        only_from: the one sender whose memories are taken; a row that names nobody becomes theirs. ``None`` =
+            anybody's.
     """
 
     into: Scope | None
@@ -65,6 +67,7 @@ class Target:
     document_id: str = ""
     source: str = "import"
     exact: bool = False
+    only_from: Speaker | None = None
 
 
 def arrival(row: RawRow, target: Target, noted: Noted) -> Arrival | None:
@@ -84,8 +87,9 @@ def arrival(row: RawRow, target: Target, noted: Noted) -> Arrival | None:
         return None
     stated = _stated(raw)
     scope, home = _place(raw, stated, target)
+    draft = _draft(raw, target, noted)
     return Arrival(
-        _draft(raw, target, noted),
+        draft if target.only_from is None else _in_ones_own_name(draft, target.only_from),
         scope,
         row.line,
         status,
@@ -94,6 +98,12 @@ def arrival(row: RawRow, target: Target, noted: Noted) -> Arrival | None:
         _links(raw.get("supersedes")),
         home,
     )
+
+
+def _in_ones_own_name(draft: EpisodeDraft, sender: Speaker) -> EpisodeDraft:
+    if draft.sender.known and draft.sender.id != sender.id:
+        raise BadArgument("row_of_another")
+    return replace(draft, sender=sender)
 
 
 # ---------------------------------------------------------------- where

@@ -9,6 +9,7 @@ from ..access import Access
 from ..errors import LongTermMemoryError
 from ..models import KEPT_STATUSES, Episode, Filters
 from ..policy import Action
+from ..scope import Speaker
 from ..views import Exported
 from .importing import ImportReport, import_file
 
@@ -55,9 +56,18 @@ class Transfer:
             episodes = tuple(e for e in found if everyone or e.is_from(own))
             left_out = len(found) - len(episodes)
         if what != "episodes":
-            stored, unread = await self._access.service.profiles.list_profiles(self._access.scope)
-            profiles = tuple(p for p in stored if everyone or p.target == "session" or p.sender_id == own)
-            problems = tuple(unread)
+            store, scope = self._access.service.profiles, self._access.scope
+            stored, unread = await store.list_profiles(scope)
+            off = await self._access.opted_out()
+            profiles = tuple(
+                p
+                for p in stored
+                if (everyone or p.target == "session" or p.sender_id == own)
+                and self._access.shows_speaker(p.sender_id, off)
+            )
+            # A damaged profile is named by its key, which holds the id of whose it is.
+            theirs = {store.key(scope)} | ({store.key(scope, self._access.actor.speaker)} if own else set())
+            problems = tuple(p for p in unread if everyone or p.details.get("key") in theirs)
         return Exported(episodes, profiles, left_out, problems, own_only=not everyone)
 
     async def import_file(
@@ -91,6 +101,7 @@ class Transfer:
             profiles=profiles,
             # The operator brings back what was here; in chat everything is said where it is imported.
             keep_sessions=self._access.actor.via == "console",
+            only_from=self._own_words(),
             dry_run=dry_run,
             progress=progress,
         )
@@ -103,3 +114,14 @@ class Transfer:
             }
             await self._access.audit("import", ("episodes", ""), counts)
         return report
+
+    def _own_words(self) -> Speaker | None:
+        """Return whose memories alone may be imported, ``None`` for anybody's.
+
+        What goes into a memory that all conversations of a bot share is told to all of them; only an admin may
+        bring in there what others are to have said.
+        """
+        actor = self._access.actor
+        if actor.via == "console" or actor.admin or not self._access.scope.shared:
+            return None
+        return actor.speaker

@@ -110,7 +110,9 @@ async def test_a_backup_of_everything_comes_back_into_a_base_with_another_model(
     restored = await bot.service.backups.restore()
     assert (restored.report.accepted, restored.report.profiles) == (13 * 6, 24)
     assert await whole(bot) == before
-    assert "memory 3 of b-01:group_5" in await bot.prompt("memory 3 of group 5", "group_5", kb=[f"{KB}-next-next"])
+    assert "memory 3 of b-01:group_5" in await bot.prompt(
+        "memory 3 of group 5", "group_5", kb=[f"{KB}-next-next"]
+    )
 
 
 async def test_making_and_restoring_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,3 +271,15 @@ async def test_a_backup_that_was_begun_long_ago_or_of_another_base_is_begun_anew
     one = Scope.of_user_key(KEYS[0])
     kept = (await bot.service.backups.keep([one, one])).kept
     assert kept is not None
+
+
+async def test_a_damaged_manifest_does_not_hold_up_the_next_backup() -> None:
+    bot = await new_bot()
+    await filled(bot)
+    await bot.service.backups.keep()
+    for name in ("kept", "making"):
+        bot.api.values[f"ltm/backup/{name}"] = b'{"schema_version": 99}'
+    kept = (await bot.service.backups.keep()).kept
+    assert kept is not None
+    assert len(kept_values(bot)) == kept.parts + 1
+    assert (await bot.service.backups.restore()).done

@@ -512,3 +512,32 @@ async def test_a_damaged_profile_is_left_alone_and_the_rest_comes_in(bot: Bot) -
     report = await take(bot, given(notes="tea"))
     assert report.error is not None
     assert report.error.reason == "storage_down"
+
+
+async def test_profiles_stop_in_time_too_and_all_come_in_the_end(bot: Bot) -> None:
+    speakers = [
+        {"type": "speaker", "scope_key": KEY, "sender_id": n, "profile": {"name": f"P{n}"}} for n in range(6)
+    ]
+    rows = {"profiles": speakers, "episodes": [{"content": "fine"}]}
+    write = bot.service.profiles.change
+
+    async def slow(*args: Any) -> Any:
+        bot.clock.move(seconds=2)
+        return await write(*args)
+
+    bot.service.profiles.change = slow  # type: ignore[method-assign]
+    done = []
+    for _ in range(4):
+        report = await take(bot, rows, seconds=5)
+        assert report.ok
+        done.append((report.profiles, report.accepted, report.remaining))
+    assert done == [(3, 0, 4), (3, 0, 1), (0, 1, 0), (0, 0, 0)]
+
+
+async def test_a_row_that_is_too_large_to_be_kept_costs_that_row(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longterm_memory.records.envelope.ENVELOPE_MAX", 1_500)
+    noise = "".join(chr(0x4E00 + (n * n * 7_919) % 20_000) for n in range(900))
+    report = await take(bot, [{"content": "fine"}, {"content": noise}])
+    assert (told(report), report.accepted, report.ok) == ([(2, "too_large")], 1, True)

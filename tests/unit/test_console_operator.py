@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
 
 from longterm_memory.console import answer
 from longterm_memory.console.routing import ROUTES
-from tests.support.memory import Bot, new_bot
+from playground.envs import ROOT
+from tests.support.memory import KB, Bot, new_bot
 
 TAO = ("group_77001", "9002")
 ELSEWHERE = ("group_77002", "9001")
@@ -154,3 +156,36 @@ async def test_health_answers_with_remedies() -> None:
     bot.api.faults.storage_down = True
     down = await ask(bot, "/health")
     assert down["level"] == "error"
+
+
+async def test_a_backup_is_made_read_out_restored_and_dropped() -> None:
+    bot = await lived_in()
+    assert (await ask(bot, "/backup"))["kept"] is None
+    assert (await ask(bot, "/backup_part", part=1))["error"]["code"] == "backup_missing"
+    assert (await ask(bot, "/backup_restore"))["error"]["code"] == "backup_missing"
+    kept = (await ask(bot, "/backup_make"))["kept"]
+    assert (kept["episodes"], kept["profiles"], kept["parts"]) == (3, 2, 1)
+    text = (await ask(bot, "/backup_part", part=1))["text"]
+    assert (await ask(bot, "/backup_part", part=2))["error"]["code"] == "part_beyond"
+    await bot.service.knowledge_base_deleted(KB)
+    await bot.service.knowledge_base_created("kb-2", {"embedding_model_uuid": "m"})
+    restored = await ask(bot, "/backup_restore")
+    assert (restored["report"]["accepted"], restored["done"]) == (3, True)
+    here = await space(bot)
+    assert "dentist" in (await ask(bot, "/export", space_id=here))["text"]
+    assert (await ask(bot, "/audit", space_id=here))["entries"][0]["operation"] == "import"
+    again = await ask(bot, "/restore_file", data=base64.b64encode(text.encode()).decode())
+    assert (again["accepted"], again["skipped"]) == (0, 3)
+    assert await ask(bot, "/backup_drop") == {"dropped": True}
+    assert await ask(bot, "/backup_drop") == {"dropped": False}
+
+
+def test_the_document_names_every_endpoint_and_what_it_takes() -> None:
+    table = (ROOT / "docs" / "console-api.md").read_text("utf-8")
+    rows = [line.split("|")[1:3] for line in table.splitlines() if line.startswith("| `/")]
+    told = {endpoint.strip(" `"): set(re.findall(r"`(\w+)`", body)) for endpoint, body in rows}
+    values = {"profiles", "episodes", "all"}  # of "what"
+    assert set(told) == set(ROUTES)
+    for endpoint, route in ROUTES.items():
+        fields = set(route.request.model_fields) - {"language"}
+        assert told[endpoint] - values == fields - values, endpoint

@@ -11,6 +11,7 @@ import pytest
 
 from playground.api import TaskError
 from playground.chat import Brain, update_pipeline
+from playground.embedders import HashedWords
 from playground.rest import ApiError
 from tests.support.talk import Chat, MemoryHost
 
@@ -39,14 +40,24 @@ def test_a_second_knowledge_base_and_one_without_a_model_are_refused(memory: Mem
     assert [base["uuid"] for base in memory.stage.api.kbs() if base["uuid"] == memory.kb] == [memory.kb]
 
 
-def test_it_is_deleted_and_made_anew(memory: MemoryHost) -> None:
+class WiderWords(HashedWords):
+    """Another embedding model, with vectors of another length."""
+
+    dimension = 512
+
+
+def test_it_is_deleted_and_made_anew_with_another_model_from_a_backup(memory: MemoryHost) -> None:
     group = memory.group()
-    group.remember(OSLO)
+    memory_id = group.remember(OSLO)
     group.tool("update_profile", {"field": "traits", "action": "add", "value": "vegetarian"})
+    while memory.page("/backup_make")["remaining"]:
+        pass
+    assert OSLO in memory.page("/backup_part", {"part": 1})["text"]
     memory.stage.api.delete_kb(memory.kb)
     turn = group.say("When does Ann move to Oslo?")
     assert turn.reply
     assert OSLO not in turn.seen
+    memory.stage.models.embedder = WiderWords()  # for good: what is stored from here on is made with it
     mark = memory.stage.host.log_mark()
     memory.kb = memory.create_kb()
     # The model and the store are tried out at once, not on somebody's first turn.
@@ -57,8 +68,11 @@ def test_it_is_deleted_and_made_anew(memory: MemoryHost) -> None:
     assert turn.records == []
     # Profiles are kept per conversation, not in the knowledge base.
     assert "vegetarian" in turn.profile
-    group.remember(OSLO)
-    assert group.say("When does Ann move to Oslo?").records == [OSLO]
+    while not (restored := memory.page("/backup_restore"))["done"]:
+        assert not restored["report"]["stopped"]
+    turn = group.say("When does Ann move to Oslo?")
+    assert (turn.records, turn.ids) == ([OSLO], [memory_id])
+    assert memory.page("/backup_drop") == {"dropped": True}
 
 
 def test_an_uploaded_list_is_checked_row_by_row(memory: MemoryHost) -> None:

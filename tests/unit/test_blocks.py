@@ -169,10 +169,7 @@ def test_the_episode_budget_holds_and_every_fence_is_closed(
 
 
 def test_hostile_text_in_every_field_stays_in_its_place() -> None:
-    text = block(
-        hit(HOSTILE, Speaker(HOSTILE, HOSTILE)),
-        hit("fine", TAO, id="aaaaaaaa"),
-    )
+    text = block(hit(HOSTILE, Speaker(HOSTILE, HOSTILE)), hit("fine", TAO, id="aaaaaaaa"))
     lines = [line for line in text.split("\n") if not line.startswith("  ")]
     assert len(lines) == 5
     assert lines[-1] == "2025-03-16 ***5w Tao aaaaaaaa <<fine>>"

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from longterm_memory.conversation import (
-    ATTACHED_VARIABLE,
-    KNOWLEDGE_BASES_VARIABLE,
-    Attachment,
-    Conversation,
-)
+from longterm_memory.conversation import ATTACHED_VARIABLE, KNOWLEDGE_BASES_VARIABLE, Attachment, Conversation
 from longterm_memory.errors import BadArgument
 from longterm_memory.scope import Isolation, Speaker
 

@@ -11,17 +11,7 @@ import pytest
 from longterm_memory.models import Filters, Status
 from longterm_memory.recall.corrected import CORRECTED_MAX
 from longterm_memory.scope import Isolation, Scope, Speaker
-from tests.support.core import (
-    ALL,
-    GROUP,
-    MINA,
-    TAO,
-    Core,
-    core,
-    draft,
-    numbered_id,
-    record,
-)
+from tests.support.core import ALL, GROUP, MINA, TAO, Core, core, draft, numbered_id, record
 
 DATA = Path(__file__).parent / "data"
 KEY = GROUP.user_key

@@ -72,25 +72,17 @@ def test_a_condition_finds_what_it_looks_for() -> None:
     assert Quiet().failure(Evidence("", (messages(),)), {}) == ""
 
 
-def test_nothing_given_proves_nothing_when_there_was_no_injection() -> None:
+def test_what_a_turn_left_is_read_as_it_is() -> None:
+    # Nothing given proves nothing when there was no injection.
     without = [{"role": "system", "content": "You are helpful."}, {"role": "user", "content": "When?"}]
     assert "injected nothing" in NotGiven(("x",)).failure(Evidence("", (without,)), {})
     assert "not asked" in NotGiven(("x",)).failure(Evidence(""), {})
-
-
-def test_same_reply_compares_with_the_named_turn() -> None:
     earlier = {"before": Evidence("all of it")}
     assert SameReplyAs("before").failure(Evidence("all of it\n"), earlier) == ""
     assert "all of it" in SameReplyAs("before").failure(Evidence("less"), earlier)
-
-
-def test_tools_are_listed_with_arguments_and_results() -> None:
     (use,) = evidence("found").tools
     assert (use.name, use.arguments, use.result) == ("recall_memory", {"query": "flight"}, "found")
-
-
-def test_arguments_that_are_no_json_object_are_shown_as_they_are() -> None:
-    for arguments in ("{broken", "[1]", ""):
+    for arguments in ("{broken", "[1]", ""):  # no JSON object: shown as it is
         rows = messages("x")
         rows[3]["tool_calls"][0]["function"]["arguments"] = arguments
         (use,) = Evidence("", (rows,)).tools
@@ -117,23 +109,18 @@ def test_a_failed_condition_fails_the_demo() -> None:
     assert verdict.summary == "Memory did NOT work: 1 of 2 checks"
 
 
-def test_with_a_real_model_only_firm_conditions_fail_it() -> None:
+def test_with_a_real_model_only_firm_conditions_fail_it_and_storing_nothing_does() -> None:
     verdict = demo.Verdict(Unpredictable())
     assert verdict.judge(1, a_turn(Says(("15 May",))), evidence())[0] == "~"
     assert not verdict.failures
     assert verdict.summary.startswith("Memory worked: 0 of 1 checks; 1 more (~)")
     assert verdict.judge(2, a_turn(NotGiven(("Bremen",), firm=True)), evidence())[0] == "✗"
-
-
-def test_a_model_that_stores_nothing_does_not_pass() -> None:
-    verdict = demo.Verdict(Unpredictable())
-    verdict.judge(1, a_turn(Injected(("Hamburg",))), evidence())
-    verdict.close()
-    assert verdict.failures == ["no turn had memory in its prompt: the chat model never stored anything"]
-    useful = demo.Verdict(Unpredictable())
-    useful.judge(1, a_turn(Injected(("Bremen",))), evidence())
-    useful.close()
-    assert not useful.failures and useful.summary == "Memory worked: 1 of 1 checks"
+    nothing = "no turn had memory in its prompt: the chat model never stored anything"
+    for injected, failures in (("Hamburg", [nothing]), ("Bremen", [])):
+        verdict = demo.Verdict(Unpredictable())
+        verdict.judge(1, a_turn(Injected((injected,))), evidence())
+        verdict.close()
+        assert verdict.failures == failures
 
 
 def test_a_proxy_is_not_asked_for_this_machine() -> None:
@@ -185,24 +172,21 @@ def test_no_line_is_wider_than_the_terminal(tmp_path: Path) -> None:
 def test_the_transcript_shows_memory_scores_tools_and_reply(tmp_path: Path) -> None:
     out = io.StringIO()
     snapshot = {"blocks": [L1, L2], "episodes": [{"id": "k7m29xqd", "score": 0.8123}]}
-    with Transcript(tmp_path / "t.txt", out=out) as transcript:
-        transcript.turn(3, a_turn(), evidence(f"1 memory.\n{L2}", snapshot=snapshot))
-    text = out.getvalue()
-    assert "profile of Mina: home_city: lives in Bremen" in text
-    assert "[k7m29xqd] score 0.81, 2026-11-30, Mina: The flight is on 14 May" in text
-    assert "recall_memory(query=flight)" in text and "-> 1 memory." in text
-    assert "## Recalled memories" not in text
-    assert "On 14 May." in text
-
-
-def test_the_transcript_tells_nothing_injected_from_nothing_known(tmp_path: Path) -> None:
-    out = io.StringIO()
     empty = [{"role": "system", "content": "Current speaker: id <<mina>>"}, {"role": "user", "content": "x"}]
     with Transcript(tmp_path / "t.txt", out=out) as transcript:
-        transcript.turn(1, a_turn(), Evidence("", (empty,)))
-        transcript.turn(2, a_turn(), Evidence("", ([{"role": "user", "content": "x"}],)))
-    assert "nothing known here yet" in out.getvalue() and "nothing was injected" in out.getvalue()
-    assert "(no reply)" in out.getvalue()
+        transcript.turn(3, a_turn(), evidence(f"1 memory.\n{L2}", snapshot=snapshot))
+        transcript.turn(4, a_turn(), Evidence("", (empty,)))
+        transcript.turn(5, a_turn(), Evidence("", ([{"role": "user", "content": "x"}],)))
+    text = out.getvalue()
+    for part in (
+        "profile of Mina: home_city: lives in Bremen",
+        "[k7m29xqd] score 0.81, 2026-11-30, Mina: The flight is on 14 May",
+        *("recall_memory(query=flight)", "-> 1 memory.", "On 14 May."),
+        # Nothing injected is told from nothing known.
+        *("nothing known here yet", "nothing was injected", "(no reply)"),
+    ):
+        assert part in text
+    assert "## Recalled memories" not in text
 
 
 def test_wrapping_loses_nothing_but_spaces() -> None:

@@ -12,13 +12,7 @@ from typing import Any
 import pytest
 
 from longterm_memory.drafts import EpisodeDraft
-from longterm_memory.embeddings import (
-    BREAK_SECONDS,
-    CANARY_SECONDS,
-    FAILURES_TO_BREAK,
-    Breaker,
-    Embeddings,
-)
+from longterm_memory.embeddings import BREAK_SECONDS, CANARY_SECONDS, FAILURES_TO_BREAK, Breaker, Embeddings
 from longterm_memory.errors import EmbeddingFailed
 from longterm_memory.recall.calibration import CANARY, SENTENCES, Calibration
 from longterm_memory.records.vectors import unit

@@ -12,21 +12,8 @@ from longterm_memory.errors import BadArgument, NotFound, StoreFailed
 from longterm_memory.ids import is_id
 from longterm_memory.models import CONTENT_MAX, Episode, Filters, Status
 from longterm_memory.recall.recaller import CANDIDATES
-from longterm_memory.scope import Scope, Speaker
-from tests.support.core import (
-    ALL,
-    BASE,
-    GROUP,
-    MINA,
-    NOW,
-    OTHER,
-    TAO,
-    Core,
-    core,
-    draft,
-    numbered_id,
-    record,
-)
+from longterm_memory.scope import Speaker
+from tests.support.core import ALL, BASE, GROUP, MINA, NOW, OTHER, TAO, Core, core, draft, numbered_id, record
 
 KEY = GROUP.user_key
 SUPERSEDED = frozenset({Status.SUPERSEDED})
@@ -99,14 +86,6 @@ async def test_the_very_first_memory_prepares_the_collection_once(memory: Core) 
     assert memory.api.calls.counts["set_plugin_storage"] == 3  # registered, calibrated, scope noted
     assert memory.row_count == 10
     assert len(memory.api.rows[BASE]) == 11  # one sentinel
-
-
-async def test_locks_are_not_kept_for_ever(memory: Core) -> None:
-    for i in range(20):
-        await memory.say("rent", scope=Scope.of_session(f"group_{i}", bot_uuid="b"))
-    assert len(memory.collection._locks) == 0
-    held = memory.collection.lock("a")
-    assert memory.collection.lock("a") is held
 
 
 # ------------------------------------------------------------ the same again

@@ -119,11 +119,6 @@ async def test_b4_recall_by_speaker_survives_a_new_name(bot: Bot) -> None:
         assert "the bicycle is red" in await call_tool(bot.service, turn, "recall_memory", params)
 
 
-async def test_b6_two_ids_are_two_profiles(bot: Bot) -> None:
-    await bot.tool("update_profile", {"field": "name", "action": "set", "value": "Mina"}, GROUP, "wx_abc")
-    assert "Name" not in await bot.command("memory profile", GROUP, MINA)
-
-
 async def test_b7_others_memories_are_not_ones_own_to_delete(bot: Bot) -> None:
     minas = await bot.remember("Mina rents a boat")
     assert "admin" in await bot.command(f"memory forget {minas}", GROUP, TAO, privilege=2)
@@ -288,17 +283,6 @@ async def test_f3_a_lone_memory_is_not_injected_for_anything(bot: Bot) -> None:
     for message in ("嗨", "hi", "QQQQ", "zzz?"):
         await bot.remember("Tao's dentist is on Friday")
         assert "dentist" not in await bot.prompt(message)
-
-
-async def test_f9_rows_without_metadata_are_skipped(bot: Bot) -> None:
-    await bot.remember("the tent is green")
-    bot.restart()
-    for fault in ("drop_metadata", "null_metadata"):
-        bot.api.faults.clear()
-        setattr(bot.api.faults, fault, True)
-        prompt = await bot.prompt("where is the tent?")
-        assert "<<>>" not in prompt
-        assert "green" not in prompt
 
 
 async def test_g1_another_model_is_noticed(bot: Bot) -> None:

@@ -7,17 +7,7 @@ import pytest
 from longterm_memory.errors import NotFound, StoreFailed
 from longterm_memory.models import Filters, Status
 from longterm_memory.recall.recaller import Fill
-from tests.support.core import (
-    ALL,
-    GROUP,
-    MINA,
-    OTHER,
-    TAO,
-    Core,
-    core,
-    numbered_id,
-    record,
-)
+from tests.support.core import ALL, GROUP, MINA, OTHER, TAO, Core, core, numbered_id, record
 
 KEY = GROUP.user_key
 ID = "k7m29xqd"
@@ -41,14 +31,6 @@ async def test_forgotten_is_gone_everywhere(memory: Core) -> None:  # C1
         assert await target.listed(statuses=ALL) == ["cats are fine"]
         for fill in Fill:
             assert await target.found("rent due", fill=fill) == []
-
-
-async def test_what_was_forgotten_can_be_remembered_again(memory: Core) -> None:  # C7
-    first = await memory.say("Rent is due")
-    await memory.episodes.forget(GROUP, first)
-    second = await memory.say("Rent is due")
-    assert second.id != first.id
-    assert await memory.found("rent due") == ["Rent is due"]
 
 
 async def test_only_what_a_read_back_shows_gone_is_reported_deleted() -> None:  # C2

@@ -9,12 +9,7 @@ from longterm_memory.chat.help_lines import help_text
 from longterm_memory.chat.verbs import AVAILABLE, VERBS, Verb
 from longterm_memory.chat.voice import Voice
 from longterm_memory.settings import Settings
-from tests.support.replies import (
-    EN,
-    HOSTILE,
-    VOICES,
-    harmless,
-)
+from tests.support.replies import EN, HOSTILE, VOICES, harmless
 
 
 def test_help_lists_what_this_release_has_and_how_to_type_it_in_a_group() -> None:

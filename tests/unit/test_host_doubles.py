@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -30,30 +31,25 @@ async def listed(api: PluginApi) -> list[dict[str, object]]:
 # ---------------------------------------------------------------- rounds
 
 
-async def test_calls_made_together_are_one_round(api: StrictHost) -> None:
-    with api.calls.recording() as seen:
-        await asyncio.gather(listed(api), api.invoke_embedding("m", ["x"]), api.set_plugin_storage("k", b""))
-    assert (seen.total, seen.rounds()) == (3, 1)
-
-
-async def test_calls_that_wait_for_one_another_are_rounds(api: StrictHost) -> None:
-    with api.calls.recording() as seen:
-        await listed(api)
-        await listed(api)
-        await asyncio.gather(listed(api), api.set_plugin_storage("k", b""))
-    assert (seen.total, seen.rounds()) == (4, 3)
-
-
-async def test_a_chain_beside_a_long_call_counts_its_links(api: StrictHost) -> None:
-    api.faults.slow["set_plugin_storage"] = 0.05
-
+async def test_rounds_are_counted_by_what_waits_for_what(api: StrictHost) -> None:
     async def chain() -> None:
         await listed(api)
         await listed(api)
 
-    with api.calls.recording() as seen:
-        await asyncio.gather(api.set_plugin_storage("k", b""), chain())
-    assert (seen.total, seen.rounds()) == (3, 2)
+    def store() -> Any:
+        return api.set_plugin_storage("k", b"")
+
+    with api.calls.recording() as together:
+        await asyncio.gather(listed(api), api.invoke_embedding("m", ["x"]), store())
+    assert (together.total, together.rounds()) == (3, 1)
+    with api.calls.recording() as waiting:
+        await chain()
+        await asyncio.gather(listed(api), store())
+    assert (waiting.total, waiting.rounds()) == (4, 3)
+    api.faults.slow["set_plugin_storage"] = 0.05
+    with api.calls.recording() as beside_a_long_one:
+        await asyncio.gather(store(), chain())
+    assert (beside_a_long_one.total, beside_a_long_one.rounds()) == (3, 2)
 
 
 async def test_counts_and_durations(api: StrictHost) -> None:
@@ -82,12 +78,9 @@ async def test_only_json_crosses_the_connection(api: StrictHost) -> None:
     assert (await listed(api))[0]["metadata"] != {"text": "changed"}
 
 
-async def test_messages_have_a_size_limit(api: StrictHost) -> None:
+async def test_the_connection_has_its_limits(api: StrictHost) -> None:
     with pytest.raises(HostError, match="16777216 byte limit"):
         await api.set_plugin_storage("k", b"x" * 13_000_000)
-
-
-async def test_the_connection_takes_128_calls_at_once(api: StrictHost) -> None:
     answers = await asyncio.gather(*(listed(api) for _ in range(130)), return_exceptions=True)
     refused = [str(a) for a in answers if isinstance(a, HostError)]
     assert refused == ["Runtime connection is busy (max 128 concurrent actions)"] * 2
@@ -118,43 +111,32 @@ async def test_a_call_can_fail_hang_or_lose_its_answer(api: StrictHost) -> None:
 
 
 async def test_reads_can_lie(api: StrictHost) -> None:
-    api.faults.ignore_filters = True
-    assert len(await listed(api)) == 5
+    async def with_fault(**fault: Any) -> list[dict[str, Any]]:
+        api.faults.clear()
+        for name, value in fault.items():
+            setattr(api.faults, name, value)
+        return await listed(api)
+
+    plain = await with_fault()
+    assert len(await with_fault(ignore_filters=True)) == 5
     assert len(await api.vector_search("kb", at_cosine(1.0), 9, {"file_id": file_id("a")})) == 5
-    api.faults.clear()
-    api.faults.foreign = [{"id": "x", "metadata": {"file_id": file_id("a")}, "distance": 0.0}]
-    assert (await listed(api))[0]["id"] == "x"
-    assert len(await listed(api)) == 4
-    api.faults.clear()
-    api.faults.drop_metadata = True
-    assert all(item["metadata"] == {} for item in await listed(api))
-    api.faults.clear()
-    api.faults.null_metadata = True
-    assert all(item["metadata"] is None for item in await listed(api))
-    api.faults.clear()
-    plain = await listed(api)
-    api.faults.duplicate_rows = True
-    assert len(await listed(api)) == 6
-    api.faults.clear()
-    api.faults.reverse_rows = True
-    assert await listed(api) == plain[::-1]
-
-
-async def test_counts_can_lie_and_deletes_do_nothing(api: StrictHost) -> None:
-    api.faults.delete_nothing = True
-    api.faults.lie_counts = True
+    foreign = await with_fault(foreign=[{"id": "x", "metadata": {"file_id": file_id("a")}, "distance": 0.0}])
+    assert (foreign[0]["id"], len(foreign)) == ("x", 4)
+    assert all(item["metadata"] == {} for item in await with_fault(drop_metadata=True))
+    assert all(item["metadata"] is None for item in await with_fault(null_metadata=True))
+    assert len(await with_fault(duplicate_rows=True)) == 6
+    assert await with_fault(reverse_rows=True) == plain[::-1]
+    # So can counts, and deletes do nothing.
+    await with_fault(delete_nothing=True, lie_counts=True)
     assert await api.vector_delete("kb", [file_id("a")]) == 4_711
     assert (await api.vector_list("kb", {"file_id": file_id("a")}, 1, 0))["total"] == 4_711
     assert len(await listed(api)) == 3
 
 
-async def test_embeddings_can_have_another_dimension(api: StrictHost) -> None:
-    for dimension in 100, 500:
+async def test_embeddings_can_have_another_dimension_and_storage_be_corrupt(api: StrictHost) -> None:
+    for dimension in (100, 500):
         api.faults.dimension = dimension
         assert [len(v) for v in await api.invoke_embedding("m", ["x", "y"])] == [dimension] * 2
-
-
-async def test_storage_can_be_corrupt(api: StrictHost) -> None:
     await api.set_plugin_storage("k", b"{}")
     api.faults.storage_corrupt["k"] = b"{"
     assert await api.get_plugin_storage("k") == b"{"

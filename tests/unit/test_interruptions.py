@@ -14,15 +14,7 @@ from longterm_memory.errors import LongTermMemoryError
 from longterm_memory.models import Filters, Status
 from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility
-from tests.support.core import (
-    BASE,
-    GROUP,
-    MINA,
-    Core,
-    core,
-    draft,
-    record,
-)
+from tests.support.core import BASE, GROUP, MINA, Core, core, draft, record
 
 KEY = GROUP.user_key
 ID = "k7m29xqd"

@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from longterm_memory.collection import Collection
-from longterm_memory.errors import (
-    EmbeddingFailed,
-    NotConfigured,
-    StorageFailed,
-    StoreFailed,
-)
+from longterm_memory.errors import EmbeddingFailed, NotConfigured, StorageFailed, StoreFailed
 from longterm_memory.knowledge_base import KB_KEY, KnowledgeBaseRegistry
 from longterm_memory.langbot.host import LangBotHost
 from longterm_memory.recall.calibration import SENTENCES

@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from longterm_memory.errors import (
-    StorageFailed,
-    StoreFailed,
-)
+from longterm_memory.errors import StorageFailed, StoreFailed
 from longterm_memory.langbot import HostApi, LangBotHost
 from longterm_memory.ports import FileIds, Host, RowIds
 from playground.engines import HostError

@@ -7,13 +7,7 @@ from typing import Any
 
 from longterm_memory.injection.blocks import render_profile_block
 from longterm_memory.models import Profile, ProfileChange, Slot, SlotValue
-from longterm_memory.profile_changes import (
-    HISTORY_MAX,
-    OUTCOMES,
-    Change,
-    Limits,
-    apply,
-)
+from longterm_memory.profile_changes import HISTORY_MAX, OUTCOMES, Change, Limits, apply
 from longterm_memory.profile_changes.statements import stated
 from longterm_memory.scope import Speaker
 from longterm_memory.settings import LANGUAGES

@@ -134,16 +134,12 @@ def test_an_exact_identifier_finds_its_memory_and_its_neighbour_does_not() -> No
         assert order(memory, f"{query}?") == [text]
 
 
-def test_within_a_question_the_exact_identifier_comes_first() -> None:
+def test_within_a_question_the_exact_identifier_comes_first_unless_that_is_switched_off() -> None:
     exact = record("PROJ-123 is done", ID, age_days=200)
     near = record("what is the state of PROJ-124 now, Mina asked about the state", "a0000001")
     assert order([near, exact], "what is the state of PROJ-123 now?")[0] == "PROJ-123 is done"
-
-
-def test_the_exact_boost_can_be_switched_off() -> None:
     off = replace_settings(exact_match_boost=False)
-    hit = only(record("PROJ-123 is done", ID), "PROJ-123", configured=off)
-    assert "exact" not in hit.score.boosts
+    assert "exact" not in only(exact, "PROJ-123", configured=off).score.boosts
     assert order([record("PROJ-124 is done", ID)], "PROJ-123", configured=off, floor=False)
 
 
@@ -185,6 +181,8 @@ def test_all_leans_together_do_not_turn_a_clear_order() -> None:
 
 
 def test_the_score_is_the_sum_of_its_parts() -> None:
+    vector = replace_settings(retrieval_strategy="vector")
+    assert only(record("rent is due", ID), "rent due", configured=vector).score.lexical == 0
     configured = replace_settings(vector_weight=0.3)
     rng = random.Random(1)
     for number in range(30):
@@ -199,14 +197,6 @@ def test_the_score_is_the_sum_of_its_parts() -> None:
             hit = only(stored, text, configured=configured, floor=False, speaker_id="9001")
             parts = 0.3 * hit.score.vector + 0.7 * hit.score.lexical + sum(hit.score.boosts.values())
             assert hit.score.total == pytest.approx(parts, abs=1e-5)
-
-
-def test_the_vector_strategy_ignores_words() -> None:
-    hit = only(
-        record("rent is due", ID), "rent due", configured=replace_settings(retrieval_strategy="vector")
-    )
-    assert hit.score.lexical == 0
-    assert hit.score.total == pytest.approx(hit.score.vector + WEIGHTS.recency, abs=1e-5)
 
 
 # ------------------------------------------------------------ floor
@@ -231,38 +221,32 @@ def test_leans_never_lift_anything_over_the_floor() -> None:
 # ------------------------------------------------------------ nothing twice
 
 
-def test_nothing_is_said_twice() -> None:  # D1
-    texts = [
+def test_nothing_is_said_twice_by_one_person_and_copies_use_up_no_places() -> None:  # D1, E2
+    texts = (
         "Rent is due on the 15",
         "Rent is due on the 15 ",
         "rent  is due on the １５!",
         "Rent is due on the 16",
-    ]
+    )
     copies = [record(t, numbered_id(i), age_days=i) for i, t in enumerate(texts)]
     assert sorted(same_text(t) for t in order(copies, "when is rent due", k=4)) == [
         "rent is due on the 15",
         "rent is due on the 16",
     ]
-
-
-def test_the_best_of_the_copies_stays() -> None:
-    copies = [
+    # The best of the copies stays.
+    weighed = [
         record("rent is due", numbered_id(i), importance=i, tags=("correction",) if i == 3 else ())
         for i in (1, 4, 3)
     ]
-    (hit,) = ranked(copies, "rent due", k=5).hits
+    (hit,) = ranked(weighed, "rent due", k=5).hits
     assert hit.episode.id == numbered_id(4)
-
-
-def test_two_people_may_say_the_same() -> None:  # E2
-    one, two = record("My flight is Tuesday", ID), record("My flight is Tuesday", "a0000001", speaker=TAO)
-    assert len(order([one, two], "flight tuesday")) == 2
-
-
-def test_copies_do_not_use_up_places() -> None:
-    copies = [record("rent is due", numbered_id(i)) for i in range(30)]
-    other = record("rent contract", "k7m29xqd")
-    assert sorted(order([*copies, other], "rent", k=2)) == ["rent contract", "rent is due"]
+    many = [record("rent is due", numbered_id(i)) for i in range(30)]
+    assert sorted(order([*many, record("rent contract", ID)], "rent", k=2)) == [
+        "rent contract",
+        "rent is due",
+    ]
+    flight = "My flight is Tuesday"
+    assert len(order([record(flight, ID), record(flight, "a0000001", speaker=TAO)], "flight tuesday")) == 2
 
 
 # ------------------------------------------------------------ order

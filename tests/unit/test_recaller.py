@@ -32,32 +32,12 @@ async def settled(memory: Core) -> None:
 # ------------------------------------------------------------ what comes back
 
 
-async def test_the_memory_that_answers_comes_back(memory: Core) -> None:
-    await memory.say("Mina is allergic to nuts")
-    await memory.say("Tao is allergic to cats", TAO)
-    assert (await memory.found("who is allergic to cats?"))[0] == "Tao is allergic to cats"  # B2
-
-
 async def test_blank_questions_cost_nothing(memory: Core) -> None:
     for text in ("", "  ", "?!", "🌙", "___", "\n"):
         await memory.say("rent is due")
         with memory.api.calls.recording() as log:
             result = await memory.ask(text)
         assert (result.hits, result.skipped, log.total) == ((), "blank", 0)
-
-
-async def test_other_scopes_are_never_seen(memory: Core) -> None:  # A2
-    for fill in Fill:
-        await memory.say("Mina is planning Tao's surprise party")
-        assert await memory.found("surprise party", OTHER, fill=fill) == []
-        assert await memory.found("surprise party", fill=fill) != []
-
-
-async def test_chinese_is_found_by_word_and_character(memory: Core) -> None:  # H1
-    for fill in Fill:
-        await memory.say("阿明的口令是向日葵")
-        for text in ("口令", "口", "阿明的口令是什么"):
-            assert await memory.found(text, fill=fill) == ["阿明的口令是向日葵"]
 
 
 async def test_a_word_far_from_everything_is_found_once_the_index_is_warm(memory: Core) -> None:
@@ -280,26 +260,6 @@ async def test_rows_that_come_twice_or_backwards_change_nothing(memory: Core) ->
     expected = await memory.found("house 3 of the street", k=3)
     memory.api.faults.duplicate_rows = memory.api.faults.reverse_rows = True
     assert await memory.found("house 3 of the street", k=3) == expected
-
-
-# ------------------------------------------------------------ after a crash
-
-
-async def test_a_correction_that_crashed_half_way_shows_the_new_version_only(memory: Core) -> None:  # E1
-    old = record("Mina loves cilantro", ID)
-    new = record("Mina cannot stand cilantro", "a0000001", supersedes=((ID, 1),), tags=("correction",))
-    await memory.fill([old, new, old.changed(status=Status.SUPERSEDED, superseded_by="a0000001")])
-    for fill in Fill:
-        restarted = await memory.restarted()
-        assert await restarted.found("Mina cilantro", fill=fill) == ["Mina cannot stand cilantro"]
-
-
-async def test_of_two_versions_the_newer_is_recalled() -> None:
-    for fill in Fill:
-        memory = await core()
-        old = record("rent is due on the 15th", ID)
-        await memory.fill([old, old.changed(content="rent is due on the 16th")])
-        assert await memory.found("rent due", fill=fill) == ["rent is due on the 16th"]
 
 
 async def test_speakers_asked_for_by_name_come_first(memory: Core) -> None:

@@ -187,16 +187,6 @@ async def test_a_delete_that_does_nothing_is_found_out() -> None:
             await memory.collection.records.erase(KEY)
 
 
-async def test_counts_of_the_store_are_not_believed(memory: Core) -> None:  # C2
-    memory.api.faults.lie_counts = True
-    records = memory.collection.records
-    await records.write([record("x", ID), record("y", "a0000001")])
-    await records.delete(KEY, [ID])
-    assert await listed(memory) == ["y"]
-    await records.erase(KEY)
-    assert memory.row_count == 0
-
-
 async def test_deletes_cost_the_same_whatever_else_is_in_the_scope(memory: Core) -> None:
     costs = []
     for more in (0, 1_200):

@@ -17,27 +17,9 @@ from longterm_memory.chat.voice import Voice
 from longterm_memory.episodes import Forgotten, Remembered
 from longterm_memory.errors import BadArgument, NotFound
 from longterm_memory.listing import Page
-from longterm_memory.models import (
-    KEPT_STATUSES,
-    Filters,
-    Profile,
-    ProfileChange,
-    RecallResult,
-    Status,
-)
+from longterm_memory.models import KEPT_STATUSES, Filters, Profile, ProfileChange, RecallResult, Status
 from longterm_memory.scope import Speaker
-from tests.support.replies import (
-    EN,
-    MINA,
-    NOW,
-    VOICES,
-    ZH,
-    episode,
-    harmless,
-    hits,
-    page,
-    worst,
-)
+from tests.support.replies import EN, MINA, NOW, VOICES, ZH, episode, harmless, hits, page, worst
 
 # ------------------------------------------------------------ commands
 

@@ -8,12 +8,7 @@ from longterm_memory.chat import render
 from longterm_memory.chat.voice import Voice
 from longterm_memory.errors import StorageFailed, StoreFailed
 from longterm_memory.listing import Page
-from longterm_memory.models import (
-    Filters,
-    Profile,
-    Slot,
-    SlotValue,
-)
+from longterm_memory.models import Filters, Profile, Slot, SlotValue
 from longterm_memory.policy import Actor
 from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.scoped import Overview, ProfileView

@@ -40,8 +40,7 @@ NASTY = (
 """Ids that platforms hand out, and worse."""
 
 any_ids = st.one_of(
-    st.sampled_from(NASTY),
-    st.text(alphabet=":/_%ab-. 群🌙\ud800", min_size=1, max_size=6).filter(str.strip),
+    st.sampled_from(NASTY), st.text(alphabet=":/_%ab-. 群🌙\ud800", min_size=1, max_size=6).filter(str.strip)
 )
 """Anything, lone surrogates too."""
 ids = any_ids.filter(clean_id)

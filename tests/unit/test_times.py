@@ -148,10 +148,7 @@ def test_what_is_written_is_read_back(moment: datetime) -> None:
 
 @given(st.text(max_size=40) | st.floats() | st.integers() | st.none() | st.lists(st.integers()))
 def test_nothing_crashes(value: object) -> None:
-    for read in (
-        lambda: parse_moment_or_none(value),
-        lambda: parse_bound(value, parameter="p", end=True),
-    ):
+    for read in (lambda: parse_moment_or_none(value), lambda: parse_bound(value, parameter="p", end=True)):
         try:
             found = read()
         except BadArgument:

@@ -12,12 +12,7 @@ from longterm_memory.models import Hit, Score, Snapshot, SnapshotEpisode
 from longterm_memory.recent import RECENT_SECONDS, RecentIds
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.snapshots import SnapshotStore, snapshot_key
-from longterm_memory.turns import (
-    AGENT_WINDOW_SECONDS,
-    RESERVE,
-    TURN_WINDOW_SECONDS,
-    TurnWindow,
-)
+from longterm_memory.turns import AGENT_WINDOW_SECONDS, RESERVE, TURN_WINDOW_SECONDS, TurnWindow
 from tests.support.core import GROUP, MINA, OTHER, TAO, Time, numbered_id, record
 from tests.support.strict_host import StrictHost
 
@@ -91,13 +86,10 @@ def test_what_waits_is_for_whoever_asks_with_the_message_itself() -> None:
     assert ids(turns.take_waiting(note, "when is rent due?", 9)) == [numbered_id(i) for i in range(3)]
     nothing = turns.begin(GROUP, MINA, query_id="q", text="x")
     assert turns.take_waiting(nothing, "x", 5) is None
-
-
-def test_a_full_reserve_may_not_be_all_there_is() -> None:
-    turns = TurnWindow(Time().clock)
-    note = turns.begin(GROUP, MINA, query_id="q", text="x", waiting=hits(RESERVE))
-    assert turns.take_waiting(note, "x", RESERVE + 1) is None
-    assert len(turns.take_waiting(note, "x", RESERVE) or ()) == RESERVE
+    # A full reserve may not be all there is.
+    full = turns.begin(GROUP, MINA, query_id="q", text="x", waiting=hits(RESERVE))
+    assert turns.take_waiting(full, "x", RESERVE + 1) is None
+    assert len(turns.take_waiting(full, "x", RESERVE) or ()) == RESERVE
 
 
 def test_what_is_in_the_prompt_nowhere_else_is_handed_out_once() -> None:
@@ -200,7 +192,7 @@ async def test_forgetting_does_not_undo_a_newer_snapshot(api: StrictHost, store:
     assert len(store._locks) == 0
 
 
-async def test_a_damaged_snapshot_is_reported_and_forgetting_removes_it(
+async def test_what_cannot_be_read_is_reported_and_forgetting_removes_a_damaged_one(
     api: StrictHost, store: SnapshotStore
 ) -> None:
     api.values[snapshot_key(KEY)] = b"{"
@@ -208,9 +200,6 @@ async def test_a_damaged_snapshot_is_reported_and_forgetting_removes_it(
         await store.get(KEY)
     await store.forget(KEY, ["a0000001"])
     assert snapshot_key(KEY) not in api.values
-
-
-async def test_storage_that_is_down_is_reported(api: StrictHost, store: SnapshotStore) -> None:
     await store.put(snapshot("a0000001"))
     api.faults.storage_down = True
     for attempt in (store.get(KEY), store.put(snapshot()), store.forget(KEY, ["a0000001"])):

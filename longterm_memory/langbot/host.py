@@ -171,7 +171,7 @@ class LangBotHost:
             StoreFailed: ``store_down``; rows of earlier calls may have been written.
         """
         for batch in batches(records):
-            vectors = [list(map(float, record.vector)) for record in batch]
+            vectors = [_floats(record.vector) for record in batch]
             ids = [record.id for record in batch]
             metadata = [dict(record.metadata) for record in batch]
             documents = [record.document for record in batch]
@@ -301,6 +301,13 @@ class _Storage:
     async def keys(self) -> list[str]:
         with _failing_as(StorageFailed, "storage_down"):
             return [str(key) for key in await _patient(self._api.get_plugin_storage_keys)]
+
+
+def _floats(vector: Sequence[float]) -> list[float]:
+    """Return a vector as JSON can take it; what a numpy array made a list of needs no second look."""
+    if isinstance(vector, list) and type(vector[0]) is float:
+        return vector
+    return [float(x) for x in vector]
 
 
 async def _patient(call: Callable[_P, Awaitable[_T]], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:

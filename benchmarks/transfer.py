@@ -10,12 +10,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from longterm_memory.models import KEPT_STATUSES, Episode, Filters
+from longterm_memory.models import Episode
+from longterm_memory.policy import Actor
 from longterm_memory.ports import VectorRecord
 from longterm_memory.records.envelope import Record, encode
 from longterm_memory.records.store import PAGE_ROWS
 from longterm_memory.records.vectors import Quantized, unit
-from longterm_memory.scope import Isolation, Scope
+from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.transfer.exporting import document, to_json
 from longterm_memory.transfer.importing import import_file
 
@@ -90,14 +91,14 @@ async def _raw_import(world: World, records: list[VectorRecord]) -> float:
 
 
 async def measure_export(world: World, scope: Scope) -> dict[str, float]:
-    """Return the seconds that an export takes, with the index in memory and read anew."""
+    """Return the seconds that an export takes as the console makes it, with the index in memory and read anew."""
     collection = await world.service.collection()
-    store = world.service.episodes(collection)
+    memory = await world.service.space(scope, Actor.of(scope, Speaker(), "console"))
 
     async def once() -> float:
         began = perf_counter()
-        episodes = await store.select(scope.user_key, Filters(statuses=KEPT_STATUSES))
-        to_json(document(episodes, None))
+        found = await memory.transfer.export("all")
+        to_json(document(found.episodes, found.profiles))
         return perf_counter() - began
 
     await once()

@@ -18,6 +18,7 @@ from .recall.cache import IndexCache
 from .recall.calibration import SENTENCES, Calibration
 from .records.envelope import Record
 from .records.store import RecordStore
+from .records.unsettled import Unsettled
 from .records.vectors import Vector
 from .spaces import SpaceRegistry
 
@@ -49,6 +50,7 @@ class Collection:
         self.embeddings = Embeddings(host, base.model, base.calibration, clock)
         self.records = RecordStore(host, base.id)
         self.indexes = IndexCache(clock=clock)
+        self.unsettled = Unsettled(clock)
         self.spaces = SpaceRegistry(host.storage)
         self._host = host
         self._registry = registry

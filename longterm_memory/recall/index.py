@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records.envelope import Record
+from ..records.keys import Visibility
 from ..records.paging import Cursor
 from ..records.vectors import Vector
 from ..text.fold import fold, same_text
@@ -31,6 +32,8 @@ and than an engine's vector index lags behind its deletes.
 """
 _FIRST = 64
 """Rows that the arrays of a new index have room for."""
+_HIDDEN_WEIGHT = 16
+"""How many noted versions of hidden memories need as much as one row."""
 _COLUMNS = ("_alive", "_time", "_importance")
 """Attributes that hold one row per slot."""
 
@@ -68,6 +71,10 @@ class ScopeIndex:
         self._slot_of: dict[str, int] = {}
         self._by_row: dict[str, Record] = {}
         self._gone: OrderedDict[str, float] = OrderedDict()
+        self._hidden: dict[str, int] = {}
+        """Versions of archived and superseded memories: an older active row of one is a leftover."""
+        self._twice: set[str] = set()
+        """Memories that were met both active and hidden."""
         self._deleted: set[str] = set()
         self._lexicon = Lexicon()
         self._read_words = 0
@@ -91,7 +98,7 @@ class ScopeIndex:
     @property
     def weight(self) -> int:
         """Rows it keeps memory for, dead ones included, and what an empty one costs."""
-        return len(self._records) + _FIRST
+        return len(self._records) + len(self._hidden) // _HIDDEN_WEIGHT + _FIRST
 
     @property
     def rows(self) -> Mapping[str, Record]:
@@ -103,9 +110,12 @@ class ScopeIndex:
     def put(self, record: Record) -> None:
         """Add a record or replace its older version."""
         known = self.get(record.episode.id)
+        if self.outdated(record):
+            self._twice.add(record.episode.id)
+            return
+        if known is not None and known.version == record.version:
+            return
         if known is not None:
-            if known.version >= record.version:
-                return
             self._take_out(record.episode.id)
             self._compact()
         slot = len(self._records)
@@ -122,17 +132,38 @@ class ScopeIndex:
         self._by_form[form] = (*self._by_form.get(form, ()), record.episode.id)
 
     def read(self, records: Iterable[Record]) -> None:
-        """Add records that a page or search brought, except memories that were taken out meanwhile."""
+        """Add records that a page or search brought, except memories that were taken out meanwhile; of hidden ones
+        only the version is noted, so that what a broken-off change left active does not count.
+        """
         self._forget_gone()
         for record in records:
-            if record.episode.id not in self._gone:
+            if record.episode.id in self._gone:
+                continue
+            if record.visibility is Visibility.RECALLED:
                 self.put(record)
+            else:
+                self._hide(record)
 
     def changed(self, record: Record) -> None:
         """Put a record that this process just wrote; it counts even if an earlier version was taken out."""
         self._gone.pop(record.episode.id, None)
         self._deleted.discard(record.episode.id)
+        self._hidden.pop(record.episode.id, None)
         self.put(record)
+
+    def hidden(self, record: Record) -> None:
+        """Take out a memory of which this process just wrote a version that is not active."""
+        self.discard(record.episode.id)
+        self._hide(record)
+
+    def _hide(self, record: Record) -> None:
+        episode_id, known = record.episode.id, self.get(record.episode.id)
+        self._hidden[episode_id] = max(record.version, self._hidden.get(episode_id, 0))
+        if known is not None:
+            self._twice.add(episode_id)
+            if known.version < record.version:
+                self._take_out(episode_id)
+                self._compact()
 
     def discard(self, episode_id: str) -> None:
         """Take out a memory that is no longer active; what it replaced stays replaced."""
@@ -148,6 +179,7 @@ class ScopeIndex:
         for episode_id in episode_ids:
             self.discard(episode_id)
             self._deleted.add(episode_id)
+            self._hidden.pop(episode_id, None)
             self._claims.subtract(self._claims_of.pop(episode_id, ()))
         self._claims = +self._claims
 
@@ -251,6 +283,12 @@ class ScopeIndex:
             raise KeyError(slot)
         return record
 
+    def outdated(self, record: Record) -> bool:
+        """Whether a newer version of that memory is known, so that this one is a leftover of a change."""
+        known = self.get(record.episode.id)
+        newest = max(known.version if known else 0, self._hidden.get(record.episode.id, 0))
+        return newest > record.version
+
     def has(self, episode_id: str) -> bool:
         """Whether that memory is indexed."""
         return episode_id in self._slot_of
@@ -281,6 +319,14 @@ class ScopeIndex:
             return []
         claimed = ((self.get(i), v, winner) for winner, found in self._claims_of.items() for i, v in found)
         return [(record, winner) for record, v, winner in claimed if record and record.version == v]
+
+    def met_twice(self) -> list[str]:
+        """Return the memories of which rows of two versions were met since this was last asked: changes that broke
+        off.
+        """
+        found = sorted(self._twice)
+        self._twice.clear()
+        return found
 
     def claimed_versions(self) -> dict[str, int]:
         """Return, per episode that a correction replaced, the highest version that one claims to have

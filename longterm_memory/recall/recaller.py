@@ -31,6 +31,7 @@ from .cache import INDEX_ROWS_MAX
 from .index import ScopeIndex
 from .lexicon import Scores, Slots
 from .ranking import rank
+from .repair import look_again
 
 __all__ = ["CANDIDATES", "PAGE_ROWS", "Fill", "Recaller"]
 
@@ -108,9 +109,11 @@ class Recaller:
         index = self._collection.indexes.of(user_key)
         filling = self._start_filling(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
         # The index is read beside these calls, so a slow store cannot use up their time.
-        asked, hidden = await asyncio.gather(
-            self._asked(query, vector, max(0.05, deadline - self._clock())),
+        left = max(0.05, deadline - self._clock())
+        asked, hidden, _ = await asyncio.gather(
+            self._asked(query, vector, left),
             _nobody() if without is None else without(),
+            look_again(self._collection, user_key, left / 2),
         )
         query = query.model_copy(update={"exclude_senders": query.exclude_senders | hidden})
         if fill is Fill.ALL:
@@ -137,6 +140,8 @@ class Recaller:
             StoreFailed: it could not be read whole: ``still_reading`` when time was over, ``scope_too_large``
                 beyond ``INDEX_ROWS_MAX``, or the store failed.
         """
+        if self._collection.filled:
+            await look_again(self._collection, user_key, timeout / 2)
         index = self._collection.indexes.of(user_key)
         if self._collection.filled and not index.complete:
             await self._fill(user_key, index, Fill.ALL, self._clock() + timeout)
@@ -162,6 +167,18 @@ class Recaller:
 
     # ------------------------------------------------------------ searching
 
+    async def nearest(self, user_key: str, vector: Vector, k: int, index: ScopeIndex) -> Answer:
+        """Return records near to a vector: ``k`` active ones as far as there are, and while the index is not complete
+        hidden ones among them, which tell it what a broken-off change left active.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        records = self._collection.records
+        if index.complete:
+            return await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)
+        return await records.search(user_key, vector, 2 * k, [*Visibility], index.rows)
+
     async def _search(
         self,
         user_key: str,
@@ -172,16 +189,22 @@ class Recaller:
         fill: Fill,
     ) -> RecallResult:
         filters = query.filters
-        visibilities = sorted({visibility_of(status) for status in filters.statuses}, reverse=True)
         narrowed = filters.narrows or query.exclude_senders
         wanted = max(CANDIDATES, 4 * query.k) * (_NARROWED if narrowed else 1)
         records = self._collection.records
-        answer = await records.search(user_key, vector, wanted, visibilities, index.rows)
+        active = filters.statuses == {Status.ACTIVE}
+        if active:
+            answer = await self.nearest(user_key, vector, wanted, index)
+        else:
+            places = {visibility_of(status) for status in filters.statuses}
+            if not index.complete:
+                places.update(Visibility)
+            answer = await records.search(user_key, vector, wanted, sorted(places), index.rows)
         if answer.foreign and not answer.records:
             # Nothing but other scopes' rows, twice: the filter does not hold here, so "nothing found" would
             # be a guess.
             raise StoreFailed("store_untrusted", count=answer.foreign)
-        if filters.statuses != {Status.ACTIVE}:
+        if not active:
             more = fill is Fill.ALL and answer.rows >= wanted
             hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
             index = self._beside(index, [*answer.records, *hidden], query)
@@ -213,7 +236,7 @@ class Recaller:
         """
         beside = ScopeIndex(self._clock)
         for record in found:
-            if not index.was_deleted(record.episode.id):
+            if not index.was_deleted(record.episode.id) and not index.outdated(record):
                 beside.put(record)
         if Status.ACTIVE in query.filters.statuses:
             for slot in self._lexically_best(index, index.lexical(terms(query.text)), query):
@@ -286,7 +309,8 @@ class Recaller:
             if len(index) >= INDEX_ROWS_MAX:
                 return
             records = self._collection.records
-            cursor = index.cursor = index.cursor or records.cursor(user_key, Visibility.RECALLED)
+            # Hidden ones as well: a change that broke off may have left an active row of what is archived now.
+            cursor = index.cursor = index.cursor or records.cursor(user_key, *Visibility)
             start = cursor.place
             async with aclosing(records.pages(cursor, index.rows, ahead=fill is Fill.ALL)) as pages:
                 async for page in pages:

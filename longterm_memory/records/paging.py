@@ -32,11 +32,11 @@ class Place:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Cursor:
-    """How far the reading of a scope's rows of one visibility has come.
+    """How far the reading of a scope's rows has come.
 
     Attributes:
         user_key: the scope.
-        visibility: which of its rows.
+        visibilities: which of its rows.
         shard: shard being read, ``None`` while all shards are paged as one.
         offset: every row before this position has been read, in the order in which the backend lists them
             now.
@@ -44,7 +44,7 @@ class Cursor:
     """
 
     user_key: str
-    visibility: Visibility
+    visibilities: tuple[Visibility, ...]
     shard: int | None = None
     offset: int = 0
     done: bool = False
@@ -74,8 +74,10 @@ class Cursor:
             # More rows than a shard ever gets from us: this store does not page as asked.
             raise StoreFailed("store_down")
         self._disturbed, self._late = False, late
-        values = file_ids(self.user_key, self.visibility)
-        return FileIds(values if self.shard is None else values[self.shard : self.shard + 1])
+        values = [file_ids(self.user_key, visibility) for visibility in self.visibilities]
+        return FileIds(
+            [f for v in values for f in (v if self.shard is None else v[self.shard : self.shard + 1])]
+        )
 
     def read(self, rows: int, limit: int) -> None:
         """Move on after a page.

@@ -123,9 +123,9 @@ class RecordStore:
         where = FileIds([f for v in visibilities for f in file_ids(user_key, v)])
         return self._decoded(await self._reader.search(vector, k, where), user_key, known)
 
-    def cursor(self, user_key: str, visibility: Visibility) -> Cursor:
+    def cursor(self, user_key: str, *visibilities: Visibility) -> Cursor:
         """Return a cursor before the first row of a scope."""
-        cursor = Cursor(user_key, visibility)
+        cursor = Cursor(user_key, visibilities)
         self._cursors.add(cursor)
         return cursor
 
@@ -299,13 +299,20 @@ class RecordStore:
         """Delete every row of these episodes and read back that none is left.
 
         Raises:
-            StoreFailed: ``delete_unverified`` with the count that the store still shows, ``store_down``, or
-                ``store_untrusted`` when it lists rows that were not asked for (nothing is deleted then).
+            StoreFailed: as :meth:`rows_of` (nothing is deleted then) and :meth:`remove`.
         """
-        there = await self._existing_rows(user_key, episode_ids)
+        await self.remove(user_key, await self.rows_of(user_key, episode_ids))
+
+    async def remove(self, user_key: str, there: Mapping[str, Sequence[str]]) -> None:
+        """Delete the rows that :meth:`rows_of` returned and read back that their episodes have none left.
+
+        Raises:
+            StoreFailed: ``delete_unverified`` with the count that the store still shows, or ``store_down``.
+        """
         if there:
-            await self._delete_rows(user_key, there)
-            self._verify_gone(await self._existing_rows(user_key, episode_ids))
+            await self._delete_rows(user_key, [row for rows in there.values() for row in rows])
+            left = await self.rows_of(user_key, list(there))
+            self._verify_gone([row for rows in left.values() for row in rows])
 
     async def erase(self, user_key: str) -> None:
         """Delete every record of a scope, hidden ones too, and read back that none is left.
@@ -347,24 +354,34 @@ class RecordStore:
             self._deleting[user_key] -= count
             self._deleting = +self._deleting
 
-    async def _existing_rows(self, user_key: str, episode_ids: Sequence[str]) -> list[str]:
-        """Rows of these episodes, readable or not: what has to be gone after a delete."""
+    async def rows_of(self, user_key: str, episode_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Return the ids of the rows of these episodes, readable or not, by episode; none for what is not there.
+
+        Raises:
+            StoreFailed: the store did not answer, or ``store_untrusted`` when it lists rows that were not asked
+                for.
+        """
+        found: dict[str, list[str]] = {}
         if len(episode_ids) <= _FEW:
-            rows = await self._rows([r for i in episode_ids for r in row_ids(user_key, i)])
-            return [row.id for row in rows.found]
+            owner = {row: i for i in episode_ids for row in row_ids(user_key, i)}
+            for row in (await self._rows(list(owner))).found:
+                found.setdefault(owner[row.id], []).append(row.id)
+            return found
         ids = frozenset(episode_ids)
-        found: list[str] = []
         unreadable: set[str] = set()
-        for visibility in Visibility:
-            async with aclosing(self.pages(self.cursor(user_key, visibility))) as pages:
-                async for page in pages:
-                    if page.foreign:
-                        raise StoreFailed("store_untrusted", count=page.foreign)
-                    found += [r.row_id for r in page.records if r.episode.id in ids]
-                    unreadable.update(page.unreadable)
+        async with aclosing(self.pages(self.cursor(user_key, *Visibility))) as pages:
+            async for page in pages:
+                if page.foreign:
+                    raise StoreFailed("store_untrusted", count=page.foreign)
+                for record in page.records:
+                    if record.episode.id in ids:
+                        found.setdefault(record.episode.id, []).append(record.row_id)
+                unreadable.update(page.unreadable)
         if unreadable:
-            found += sorted(unreadable & {r for i in ids for r in row_ids(user_key, i)})
-        return list(dict.fromkeys(found))
+            owner = {row: i for i in ids for row in row_ids(user_key, i)}
+            for row_id in sorted(unreadable & owner.keys()):
+                found.setdefault(owner[row_id], []).append(row_id)
+        return {episode_id: list(dict.fromkeys(rows)) for episode_id, rows in found.items()}
 
 
 def _spread(sent: Sequence[VectorRecord], most: int) -> Sequence[VectorRecord]:

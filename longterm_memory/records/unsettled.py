@@ -1,0 +1,113 @@
+"""Writes whose outcome nobody knows: a call that was given up may still take effect a little later.
+
+The row of such a write has the id of its version. The next change of that episode therefore takes a version
+beyond it: when the given-up row lands, it is an older version, which readers ignore. A memory that was deleted
+meanwhile is deleted once more when nothing can land any longer.
+
+Kept in memory: a host that is still carrying out a write of the process before this one, after the restart *and*
+after somebody changed the same memory again, has not been seen, and nothing is done about it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+
+from .envelope import Record
+
+__all__ = ["UNSETTLED_SECONDS", "Due", "Unsettled"]
+
+UNSETTLED_SECONDS = 240.0
+"""How long a write that was given up may still land: the host itself gives up after 60 s. Shorter than an index keeps
+what was taken out away from readers.
+"""
+_ENTRIES_MAX = 5_000
+
+
+@dataclass(slots=True)
+class _Attempt:
+    version: int
+    until: float
+    due: bool = True
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Episodes of a scope that have to be looked at before it is read.
+
+    Attributes:
+        kept: those that may exist in several versions.
+        gone: those that were deleted, of which a late row may have come.
+    """
+
+    kept: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.kept or self.gone)
+
+
+class Unsettled:
+    """What was attempted in one knowledge base.
+
+    Args:
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._attempts: OrderedDict[str, OrderedDict[str, _Attempt]] = OrderedDict()
+
+    def attempted(self, records: Iterable[Record]) -> None:
+        """Note records whose write failed, was given up or was cancelled."""
+        for record in records:
+            scope = self._attempts.setdefault(record.episode.user_key, OrderedDict())
+            version = max(record.version, self.version(record.episode.user_key, record.episode.id))
+            scope[record.episode.id] = _Attempt(version, self._clock() + UNSETTLED_SECONDS)
+            scope.move_to_end(record.episode.id)
+            self._attempts.move_to_end(record.episode.user_key)
+        while sum(map(len, self._attempts.values())) > _ENTRIES_MAX:
+            self._attempts.popitem(last=False)
+
+    def version(self, user_key: str, episode_id: str) -> int:
+        """Return the highest version that may still land, 0 when there is none."""
+        attempt = self._of(user_key).get(episode_id)
+        return attempt.version if attempt else 0
+
+    def deleted(self, user_key: str, episode_ids: Iterable[str]) -> None:
+        """Hear that episodes were deleted: what lands of them later has to go as well."""
+        scope = self._of(user_key)
+        for episode_id in episode_ids:
+            if episode_id in scope:
+                scope[episode_id].gone, scope[episode_id].due = True, False
+
+    def is_gone(self, user_key: str, episode_id: str) -> bool:
+        """Whether that episode was deleted, so that a row of it can only be a late one."""
+        attempt = self._of(user_key).get(episode_id)
+        return attempt is not None and attempt.gone
+
+    def due(self, user_key: str, most: int) -> Due:
+        """Return what has to be looked at now, at most so many episodes: what failed since the last look, and what
+        can no longer land.
+        """
+        now, scope = self._clock(), self._of(user_key)
+        found = [(i, a) for i, a in scope.items() if a.due or a.until <= now][:most]
+        return Due(tuple(i for i, a in found if not a.gone), tuple(i for i, a in found if a.gone))
+
+    def looked_at(self, user_key: str, episode_ids: Iterable[str]) -> None:
+        """Hear that those episodes were read and put in order."""
+        now, scope = self._clock(), self._of(user_key)
+        for episode_id in episode_ids:
+            attempt = scope.get(episode_id)
+            if attempt is not None and attempt.until <= now:
+                del scope[episode_id]
+            elif attempt is not None:
+                attempt.due = False
+        if not scope:
+            self._attempts.pop(user_key, None)
+
+    def _of(self, user_key: str) -> OrderedDict[str, _Attempt]:
+        return self._attempts.get(user_key) or OrderedDict()

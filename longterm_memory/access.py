@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import Forbidden
+from .errors import Forbidden, NotFound
 from .models import Episode
 from .policy import Action, Actor, allows, decide, sees
 from .scope import Scope, Speaker
 from .settings import Settings
+from .withdrawals import Check
 
 if TYPE_CHECKING:
     from .episodes import EpisodeStore
@@ -29,6 +30,7 @@ class Access:
         actor: who asks, and through what.
         settings: effective settings.
         query_id: the host's id of the message, ``""`` without one.
+        began: when the request began (:meth:`.withdrawals.Withdrawals.now`).
     """
 
     service: MemoryService
@@ -36,6 +38,7 @@ class Access:
     actor: Actor
     settings: Settings
     query_id: str = ""
+    began: int = 0
 
     def decide(self, action: Action) -> None:
         """Let the action pass.
@@ -65,15 +68,31 @@ class Access:
         """
         return await self.service.opt_outs.of(self.scope)
 
-    async def check_wanted(self, sender_id: str) -> None:
+    async def check_wanted(self, sender_id: str) -> Check:
         """Refuse to write anything in the name of somebody who opted out.
+
+        Returns:
+            What refuses it right before it is written, if they opted out or were erased meanwhile.
 
         Raises:
             Forbidden: ``speaker_off`` or ``other_off``.
             StorageFailed: it cannot be told.
         """
+        own = sender_id == self.actor.speaker.id
         if sender_id in await self.opted_out():
-            raise Forbidden("speaker_off" if sender_id == self.actor.speaker.id else "other_off")
+            raise Forbidden("speaker_off" if own else "other_off")
+        return lambda: self.service.withdrawals.check(self.began, self.scope, sender_id, own=own)
+
+    async def check_known(self, episode: Episode) -> None:
+        """Know nothing of a memory that is kept of somebody who opted out, unless it is the actor's or they are an
+        admin: an answer that differs from the one about no memory at all would tell that there is one.
+
+        Raises:
+            NotFound: it is such a memory.
+            StorageFailed: it cannot be told.
+        """
+        if not self.shows_speaker(episode.sender_id, await self.opted_out()):
+            raise NotFound("id_unknown", id=episode.id)
 
     def shows(self, episode: Episode, off: frozenset[str]) -> bool:
         """Whether a listing may hold a memory: what is kept of people who opted out is for them and for admins.
@@ -97,6 +116,7 @@ class Access:
         summary: Mapping[str, int | str] | None = None,
         *,
         sender: Speaker | None = None,
+        began: int | None = None,
     ) -> None:
         """Write one audit entry.
 
@@ -105,6 +125,7 @@ class Access:
             target: type and id of what it was done to.
             summary: field names, counts and lengths; never content.
             sender: who did it, when that is not to be the actor.
+            began: when that began, when it was not the request.
         """
         await self.service.audit.note(
             self.scope,
@@ -114,4 +135,5 @@ class Access:
             summary,
             sender=self.actor.speaker if sender is None else sender,
             query_id=self.query_id,
+            began=self.began if began is None else began,
         )

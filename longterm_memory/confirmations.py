@@ -42,11 +42,16 @@ class Confirmations:
         self._open[subject] = _Code(code, self._clock() + CODE_SECONDS)
         return code
 
-    def redeem(self, code: str, *subject: str) -> None:
+    def redeem(self, code: str, *subject: str, otherwise: str = "code_wrong") -> None:
         """Take a code back.
 
+        Args:
+            code: as it was typed.
+            subject: what it is to confirm.
+            otherwise: reason of the refusal; it says where a new one comes from.
+
         Raises:
-            BadArgument: ``code_wrong`` when it is not the open one of that subject, or too old.
+            BadArgument: ``code_wrong`` (or ``otherwise``) when it is not the open one of that subject, or too old.
         """
         known = self._open.get(subject)
         if (
@@ -54,5 +59,5 @@ class Confirmations:
             or known.code != code.strip().strip("[]\"'`<>").lower()
             or known.until < self._clock()
         ):
-            raise BadArgument("code_wrong")
+            raise BadArgument(otherwise)
         del self._open[subject]

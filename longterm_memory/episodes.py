@@ -1,44 +1,44 @@
 """L2: remembering, correcting, listing and forgetting episodes of a scope.
 
-Changes of one scope happen one at a time. Whatever is reported as done was read back from the store before;
-whatever may have happened half drops the scope's index, so that it is read again from the store.
+Changes of one scope happen one at a time. Whatever is reported as done was read back from the store before
+(:mod:`.episode_writing`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from .collection import Collection
-from .drafts import EpisodeDraft, checked_content, not_labelled_secret
-from .errors import BadArgument, NotFound, StoreFailed
+from .drafts import EpisodeDraft, checked_content
+from .episode_changes import WARM_SECONDS, EpisodeChanges, read_near, record_of
+from .episode_writing import EpisodeWriter, left_active
+from .errors import NotFound, StoreFailed
 from .ids import is_id, new_id
 from .listing import newest_first
 from .logs import get_logger
 from .models import KEPT_STATUSES, Episode, Filters, Status
 from .recall.corrected import corrected_by
 from .recall.index import ScopeIndex
-from .recall.recaller import CANDIDATES, Recaller
+from .recall.recaller import Recaller
 from .records.envelope import Record
 from .records.keys import Visibility
 from .records.store import latest
 from .records.vectors import Quantized, Vector
 from .scope import Scope
 from .text.corrections import is_correction
+from .withdrawals import Check, unchecked
 
 __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Relatives", "Remembered", "checked_content"]
 
 logger = get_logger(__name__)
 
-_WARM_SECONDS = 2.0
-"""Seconds that remembering waits for a page of a cold index."""
-_MANY_NEAR = 500
-"""Nearest memories looked at when even the 50th says nearly the same."""
-_NEARLY_SAME = 0.9
-"""Closeness (:meth:`Calibration.closeness`) from which that is so."""
+_ERASING_PASSES = 3
+"""How often what is chosen is deleted: a correction that broke off shows what it replaced only when it is gone
+itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,19 @@ class Relatives:
     Attributes:
         newer: what replaced it, ``None`` when nothing did or that is gone.
         older: what it replaced, as far as it is still there.
+        withheld: ids of those that are there and may not be shown to whoever asks.
     """
 
     newer: Episode | None = None
     older: tuple[Episode, ...] = ()
+    withheld: frozenset[str] = frozenset()
 
 
 class EpisodeStore:
     """Episodes of one collection.
+
+    Attributes:
+        changes: archive, restore, edit.
 
     Args:
         collection: the knowledge base in use.
@@ -100,27 +105,35 @@ class EpisodeStore:
         self._collection = collection
         self._recaller = recaller
         self._now = now
+        self._writer = EpisodeWriter(collection)
+        self.changes = EpisodeChanges(collection, recaller, self._writer)
 
     # ------------------------------------------------------------ remembering
 
-    async def remember(self, scope: Scope, draft: EpisodeDraft) -> Remembered:
+    async def remember(self, scope: Scope, draft: EpisodeDraft, check: Check = unchecked) -> Remembered:
         """Store a memory, unless the same speaker already said exactly that; a correction replaces older
         versions.
 
+        Args:
+            scope: where it goes.
+            draft: what is stored.
+            check: asked right before the write.
+
         Raises:
             BadArgument: the content cannot be stored.
+            Forbidden: the check refuses.
             EmbeddingFailed, StoreFailed, StorageFailed: nothing was stored, or it could not be verified.
         """
         content = checked_content(draft.content)
         await self._collection.prepare()
         vectors, _ = await asyncio.gather(
             self._collection.embeddings.embed([content], stored=True),
-            self._recaller.warm(scope.user_key, seconds=_WARM_SECONDS),
+            self._recaller.warm(scope.user_key, seconds=WARM_SECONDS),
         )
         async with self._collection.lock(scope.user_key):
             index = self._collection.indexes.of(scope.user_key)
-            await self._read_near(scope.user_key, vectors[0], index)
-            await self._repair(scope.user_key, index)
+            await read_near(self._collection, self._recaller, scope.user_key, vectors[0], index)
+            await self._writer.repair(scope.user_key, index)
             record = self._record(scope, draft, content, vectors[0], index)
             same = [r for r in index.saying(content) if r.episode.sender_id == draft.sender.id]
             older: list[Record] = []
@@ -129,20 +142,8 @@ class EpisodeStore:
                 older = corrected_by(record, scope, index, self._collection.calibration, said)
             if same and not older:
                 return Remembered(same[0].episode, duplicate=True)
+            check()
             return await self._store(index, record, [*same, *older])
-
-    async def _read_near(self, user_key: str, vector: Vector, index: ScopeIndex) -> None:
-        """Read the memories nearest to a new one: what it may repeat or correct."""
-        records, k = self._collection.records, CANDIDATES
-        near = (await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)).records
-        if len(near) >= k and not index.complete:
-            farthest = self._collection.calibration.closeness(near[-1].vector.vector() @ vector)
-            if farthest >= _NEARLY_SAME:
-                # Many say this (a group of sixty with one flight); the speaker's own copy may be further
-                # down.
-                answer = await records.search(user_key, vector, _MANY_NEAR, [Visibility.RECALLED], index.rows)
-                near = answer.records
-        index.read(near)
 
     def _record(
         self, scope: Scope, draft: EpisodeDraft, content: str, vector: Vector, index: ScopeIndex
@@ -170,13 +171,16 @@ class EpisodeStore:
         return Record(episode, 1, Quantized.of(vector), self._collection.base.model)
 
     async def _store(self, index: ScopeIndex, record: Record, older: Sequence[Record]) -> Remembered:
+        user_key = record.episode.user_key
+        if not index.complete:
+            # Those that are corrections themselves may have broken off where the index was not read yet.
+            await self._writer.finish(user_key, [old.episode for old in older])
         winner = record.with_claims((old.episode.id, old.version) for old in older)
-        hidden = [old.changed(status=Status.SUPERSEDED, superseded_by=winner.episode.id) for old in older]
-        with self._half_done_drops_index(winner.episode.user_key):
-            await self._collection.write([winner, *hidden], older)
-        for old in older:
-            index.discard(old.episode.id)
-        index.changed(winner)
+        hidden = [
+            self._writer.hidden(old, status=Status.SUPERSEDED, superseded_by=winner.episode.id)
+            for old in older
+        ]
+        await self._writer.write([winner, *hidden], older)
         logger.info(
             "episode written: episode_id=%s content_len=%d superseded=%d",
             winner.episode.id,
@@ -184,32 +188,6 @@ class EpisodeStore:
             len(older),
         )
         return Remembered(winner.episode, superseded=tuple(old.episode.id for old in older))
-
-    async def _repair(self, user_key: str, index: ScopeIndex) -> None:
-        """Finish corrections that a crash interrupted: what they replaced may still have an active row."""
-        leftovers = index.leftovers()
-        if not leftovers:
-            return
-        with self._half_done_drops_index(user_key):
-            current = await self._collection.records.find(user_key, [r.episode.id for r, _ in leftovers])
-            for old, winner in leftovers:
-                newest = current.get(old.episode.id)
-                if newest is not None and newest.version == old.version:
-                    hidden = old.changed(status=Status.SUPERSEDED, superseded_by=winner)
-                    await self._collection.write([hidden], [old])
-        for old, _ in leftovers:
-            index.discard(old.episode.id)
-
-    @contextmanager
-    def _half_done_drops_index(self, user_key: str) -> Iterator[None]:
-        """Drop the index when a change fails or is cancelled: nobody knows how much of it reached the
-        store.
-        """
-        try:
-            yield
-        except BaseException:
-            self._collection.indexes.drop(user_key)
-            raise
 
     # ------------------------------------------------------------ reading
 
@@ -220,15 +198,9 @@ class EpisodeStore:
             NotFound: ``id_unknown``; also for ids of other scopes.
             StoreFailed: the store did not answer.
         """
-        record = await self._record_of(scope, episode_id)
-        index = self._collection.indexes.of(scope.user_key)
-        indexed = index.get(episode_id)
-        if indexed is not None and indexed.version < record.version:
-            # A change that a crash interrupted: only now its newer half was seen.
-            if record.visibility is Visibility.RECALLED:
-                index.read([record])
-            else:
-                index.discard(episode_id)
+        record = await record_of(self._collection, scope.user_key, episode_id)
+        # A change that broke off: perhaps only now its newer half was seen.
+        self._collection.indexes.of(scope.user_key).read([record])
         return record.episode
 
     async def hidden(self, user_key: str) -> list[Record]:
@@ -247,97 +219,12 @@ class EpisodeStore:
         Raises:
             StoreFailed: the scope could not be read whole; a part is never passed off as all.
         """
-        records: list[Record] = []
-        if Status.ACTIVE in filters.statuses:
-            records += (await self._recaller.loaded(user_key)).living()
+        index = await self._recaller.loaded(user_key)
+        records = index.living() if Status.ACTIVE in filters.statuses else []
         if filters.statuses - {Status.ACTIVE}:
-            records += await self.hidden(user_key)
+            records += [r for r in await self.hidden(user_key) if not index.outdated(r)]
         kept = [r.episode for r in latest(records) if filters.keeps(r.episode)]
         return sorted(kept, key=newest_first)
-
-    # ------------------------------------------------------------ changing
-
-    async def set_status(self, scope: Scope, episode_id: str, status: Status) -> Episode:
-        """Archive or restore a memory; every other field stays as it is, and nothing is embedded.
-
-        Args:
-            scope: where it is.
-            episode_id: which.
-            status: ``archived`` for an active one, ``active`` for a hidden one. A superseded memory that is
-                restored is no longer superseded by anything; what replaced it stays active as well.
-
-        Raises:
-            NotFound: not in this scope.
-            BadArgument: ``status_already`` or ``archive_superseded``; nothing was changed.
-            StoreFailed, StorageFailed: it may be half done; what was there is still there.
-        """
-        async with self._collection.lock(scope.user_key):
-            record = await self._record_of(scope, episode_id)
-            known = record.episode.status
-            if known is status:
-                raise BadArgument("status_already", id=episode_id, status=status.value)
-            if status is Status.ARCHIVED and known is Status.SUPERSEDED:
-                raise BadArgument("archive_superseded", id=episode_id)
-            fields: dict[str, object] = {"status": status}
-            if status is Status.ACTIVE:
-                fields["superseded_by"] = ""
-            return await self._replace(record, record.changed(**fields))
-
-    async def edit(self, scope: Scope, episode_id: str, content: str) -> Episode:
-        """Give a memory another text; id, times, speaker and status stay.
-
-        Raises:
-            NotFound: not in this scope.
-            BadArgument: the text cannot be stored, is the one it has (``edit_same``), or the same speaker
-                already said it (``edit_duplicate``).
-            EmbeddingFailed, StoreFailed, StorageFailed: what was there is still there.
-        """
-        text = checked_content(content)
-        if not self._collection.filled:
-            raise NotFound("id_unknown", id=episode_id)
-        vectors, _ = await asyncio.gather(
-            self._collection.embeddings.embed([text], stored=True),
-            self._recaller.warm(scope.user_key, seconds=_WARM_SECONDS),
-        )
-        async with self._collection.lock(scope.user_key):
-            record = await self._record_of(scope, episode_id)
-            if record.episode.content == text:
-                raise BadArgument("edit_same", id=episode_id)
-            not_labelled_secret(record.episode.tags, text)
-            index = self._collection.indexes.of(scope.user_key)
-            await self._read_near(scope.user_key, vectors[0], index)
-            for other in index.saying(text):
-                if other.episode.id != episode_id and other.episode.sender_id == record.episode.sender_id:
-                    raise BadArgument("edit_duplicate", id=other.episode.id)
-            vector = Quantized.of(vectors[0])
-            new = replace(record.changed(content=text), vector=vector, model=self._collection.base.model)
-            return await self._replace(record, new)
-
-    async def _record_of(self, scope: Scope, episode_id: str) -> Record:
-        if not self._collection.filled or not is_id(episode_id):
-            raise NotFound("id_unknown", id=episode_id)
-        record = (await self._collection.records.find(scope.user_key, [episode_id])).get(episode_id)
-        if record is None:
-            raise NotFound("id_unknown", id=episode_id)
-        return record
-
-    async def _replace(self, old: Record, new: Record) -> Episode:
-        """Write the next version of a memory; its scope's lock is held."""
-        user_key = new.episode.user_key
-        with self._half_done_drops_index(user_key):
-            await self._collection.write([new], [old])
-        index = self._collection.indexes.of(user_key)
-        if new.visibility is Visibility.RECALLED:
-            index.changed(new)
-        else:
-            index.discard(new.episode.id)
-        logger.info(
-            "episode changed: episode_id=%s status=%s content_len=%d",
-            new.episode.id,
-            new.episode.status,
-            len(new.episode.content),
-        )
-        return new.episode
 
     async def related(self, scope: Scope, episode: Episode) -> Relatives:
         """Return what replaced a memory, and what it replaced, as far as that is still there.
@@ -363,25 +250,29 @@ class EpisodeStore:
         it.
 
         Raises:
-            StoreFailed: it may still be there; nothing is reported as deleted.
+            NotFound: it was not there any more.
+            StoreFailed: it may still be there; nothing is reported as deleted. ``change_unknown``: it may be gone.
         """
         async with self._collection.lock(scope.user_key):
             chain = await self._chain(scope.user_key, episode)
-            await self._delete(scope.user_key, [episode.id, *chain])
+            there = await self._writer.delete(scope.user_key, [episode.id, *chain])
+        if episode.id not in there:
+            raise NotFound("id_unknown", id=episode.id)
         return Forgotten(episode, tuple(chain))
 
     async def _chain(self, user_key: str, episode: Episode) -> list[str]:
         found: dict[str, Episode] = {}
         heads = {episode.id: episode}
-        while claimed := [i for e in heads.values() for i, _ in e.supersedes if i != episode.id]:
-            older = (await self._collection.records.find(user_key, claimed)).values()
+        while claimed := {
+            i: version for e in heads.values() for i, version in e.supersedes if i != episode.id
+        }:
+            older = (await self._collection.records.find(user_key, list(claimed))).values()
             heads = {
                 r.episode.id: r.episode
                 for r in older
                 if r.episode.sender_id == episode.sender_id
-                and r.episode.superseded_by in heads
-                and r.episode.status is Status.SUPERSEDED
                 and r.episode.id not in found
+                and (_replaced_by(r.episode, heads) or left_active(r, claimed[r.episode.id]))
             }
             found |= heads
         return list(found)
@@ -393,31 +284,33 @@ class EpisodeStore:
         Raises:
             StoreFailed: ``delete_unverified`` or as :meth:`select`; some may still be there.
         """
-        everything = Filters(statuses=KEPT_STATUSES)
-        self._collection.indexes.drop(scope.user_key)
-        found = [e for e in await self.select(scope.user_key, everything) if chosen(e)]
-        deleted = await self.delete_many(scope, found)
-        self._collection.indexes.drop(scope.user_key)
-        left = sum(chosen(e) for e in await self.select(scope.user_key, everything))
-        if left:
-            raise StoreFailed("delete_unverified", count=left)
-        return deleted
+        user_key, deleted = scope.user_key, list[str]()
+        for left in reversed(range(_ERASING_PASSES + 1)):
+            async with self._collection.lock(user_key):
+                # Under the lock: what is being stored would go into the index that is dropped.
+                self._collection.indexes.drop(user_key)
+            found = [e for e in await self.select(user_key, Filters(statuses=KEPT_STATUSES)) if chosen(e)]
+            if not found:
+                break
+            if not left:
+                raise StoreFailed("delete_unverified", count=len(found))
+            deleted += await self.delete_many(scope, found)
+        return tuple(deleted)
 
     async def delete_many(self, scope: Scope, episodes: Iterable[Episode]) -> tuple[str, ...]:
-        """Delete these memories for real; returns their ids.
+        """Delete these memories for real; returns the ids of those that were still there.
 
         Raises:
-            StoreFailed: some may still be there; nothing is reported as deleted.
+            StoreFailed: some may still be there; nothing is reported as deleted. ``delete_unknown``: some may be
+                gone.
         """
-        ids = [e.id for e in episodes]
-        async with self._collection.lock(scope.user_key):
-            await self._delete(scope.user_key, ids)
-        return tuple(ids)
+        user_key, chosen = scope.user_key, list(episodes)
+        async with self._collection.lock(user_key):
+            if any(e.supersedes for e in chosen):
+                # What they replaced stays replaced, also where that broke off.
+                await self._writer.repair(user_key, await self._recaller.loaded(user_key))
+            return tuple(await self._writer.delete(user_key, [e.id for e in chosen], many=True))
 
-    async def _delete(self, user_key: str, ids: Sequence[str]) -> None:
-        if not ids:
-            return
-        with self._half_done_drops_index(user_key):
-            await self._collection.records.delete(user_key, ids)
-        self._collection.indexes.of(user_key).deleted(ids)
-        logger.info("episodes deleted: count=%d", len(ids))
+
+def _replaced_by(episode: Episode, winners: Mapping[str, Episode]) -> bool:
+    return episode.status is Status.SUPERSEDED and episode.superseded_by in winners

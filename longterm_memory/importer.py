@@ -159,7 +159,12 @@ class EpisodeImporter:
     # ------------------------------------------------------------ writing
 
     async def write(
-        self, user_key: str, plan: Plan, *, until: float | None = None
+        self,
+        user_key: str,
+        plan: Plan,
+        *,
+        until: float | None = None,
+        check: Callable[[Arrival], None] = lambda _: None,
     ) -> AsyncGenerator[Written, None]:
         """Embed and write what a plan has to store, and yield what became of each batch.
 
@@ -167,6 +172,7 @@ class EpisodeImporter:
             user_key: where it goes; the caller holds its :meth:`turn`.
             plan: what to do; :meth:`prepare` came before.
             until: time on the clock after which no batch is begun and no call waited for again.
+            check: asked about each row right before it is written; raises when it may not be any more.
 
         Raises:
             EmbeddingFailed, StoreFailed, StorageFailed: the batches before are stored.
@@ -177,7 +183,7 @@ class EpisodeImporter:
         async with aclosing(self._prepared(user_key, batches, until)) as prepared:
             async for batch in prepared:
                 async with self._collection.lock(user_key):
-                    written = await self._add(user_key, batch, plan.ids)
+                    written = await self._add(user_key, batch, plan.ids, check)
                     done += written.rows
                     if done == len(plan.fresh):
                         await self._count(user_key)
@@ -235,7 +241,13 @@ class EpisodeImporter:
                 found.append(_Prepared(row, exc))
         return found
 
-    async def _add(self, user_key: str, batch: Sequence[_Prepared], ids: frozenset[str]) -> Written:
+    async def _add(
+        self,
+        user_key: str,
+        batch: Sequence[_Prepared],
+        ids: frozenset[str],
+        check: Callable[[Arrival], None],
+    ) -> Written:
         """Write a batch; the lock of the scope is held."""
         index = self._collection.indexes.of(user_key)
         claimed = index.claimed_versions()
@@ -244,9 +256,15 @@ class EpisodeImporter:
         for one in batch:
             if isinstance(one.record, LongTermMemoryError):
                 refused.append((one.row.arrival.line, one.record))
+            elif (why := _refusal(check, one.row.arrival)) is not None:
+                refused.append((one.row.arrival.line, why))
             elif not _said_meanwhile(one.row, index, ids):
                 # A memory that was corrected, forgotten and comes back: not the version that is replaced.
-                records.append(one.record.at_version(claimed.get(one.row.id, 0) + 1))
+                # Nor one that may still land from a write that was given up.
+                taken = max(
+                    claimed.get(one.row.id, 0), self._collection.unsettled.version(user_key, one.row.id)
+                )
+                records.append(one.record.at_version(taken + 1))
         if records:
             try:
                 made = {one.encoded.id: one.encoded for one in batch if one.encoded}
@@ -287,6 +305,14 @@ class EpisodeImporter:
             document_id=draft.document_id,
             imported_episode_id=draft.imported_id,
         )
+
+
+def _refusal(check: Callable[[Arrival], None], arrival: Arrival) -> LongTermMemoryError | None:
+    try:
+        check(arrival)
+    except LongTermMemoryError as exc:
+        return exc
+    return None
 
 
 def _said_meanwhile(row: Planned, index: ScopeIndex, ids: frozenset[str]) -> bool:

@@ -32,10 +32,31 @@ class Privacy:
         """
         self._access.decide(Action.WITHDRAW)
         speaker = self._speaker()
-        changed = await self._access.service.opt_outs.change(self._access.scope, speaker.id, off=off)
+        service, scope = self._access.service, self._access.scope
+        changed = await service.opt_outs.change(scope, speaker.id, off=off)
+        if off:
+            # What is on its way is refused from now on; what is just being written comes before the answer.
+            service.withdrawals.opted_out(scope.user_key, speaker.id)
+            await self._written(speaker)
         if changed:
             await self._access.audit("opt_out" if off else "opt_in", ("speaker", speaker.id))
         return changed
+
+    async def _written(self, speaker: Speaker) -> None:
+        """Wait for what is being written of a speaker."""
+        scope = self._access.scope
+        await self._access.service.profiles.settled(scope, speaker)
+        async with (await self._access.service.collection()).lock(scope.user_key):
+            pass
+
+    async def off_for_bot(self) -> bool:
+        """Return whether the current speaker switched memory off for all conversations with the bot.
+
+        Raises:
+            StorageFailed: it cannot be told.
+        """
+        off = await self._access.service.opt_outs.for_bot(self._access.scope)
+        return self._access.actor.speaker.id in off
 
     async def is_off(self) -> bool:
         """Return whether memory is switched off for the current speaker.
@@ -93,6 +114,9 @@ class Privacy:
         """
         if self._access.actor.via != "console":
             raise Forbidden("forbidden_tool")
-        erased = await erase_space(self._access.service, self._access.scope)
-        await self._access.audit("erase_space", ("space", self._access.scope.space_id), erased.counts())
+        service, scope = self._access.service, self._access.scope
+        erased = await erase_space(service, scope)
+        # The one entry of the request that is to be there after the erasure.
+        now = service.withdrawals.now()
+        await self._access.audit("erase_space", ("space", scope.space_id), erased.counts(), began=now)
         return erased

@@ -21,6 +21,7 @@ from .ports import KeyValueStorage
 from .profile_changes import Change, Limits, apply
 from .profile_records import SESSION_PREFIX, SPEAKER_PREFIX, StoredProfile, hashed_part, profile_key
 from .scope import Scope, Speaker
+from .withdrawals import Check, unchecked
 
 __all__ = ["Limits", "ProfileStore", "StoredProfile", "profile_key"]
 
@@ -156,6 +157,7 @@ class ProfileStore:
         fact_key: str | None = None,
         previous_value: str | None = None,
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        check: Check = unchecked,
     ) -> ProfileChange:
         """Change a profile as ``update_profile`` says (:mod:`.profile_changes`).
 
@@ -169,12 +171,14 @@ class ProfileStore:
             fact_key: key of a fact that has one current value.
             previous_value: what the value replaces.
             limits: sizes of the lists.
+            check: called right before anything is written.
 
         Returns:
             What became of it; nothing was written when the profile is as it was.
 
         Raises:
             BadArgument: a value cannot be used or holds a secret, or ``speaker_unknown``.
+            Forbidden: from ``check``.
             StorageFailed: ``profile_unreadable``, or storage failed; then the profile is as it was, as far as
                 storage can tell.
         """
@@ -190,10 +194,15 @@ class ProfileStore:
             scope,
             None if change.target == "session" else speaker,
             lambda profile: apply(profile, change, self._now(), limits),
+            check,
         )
 
     async def change(
-        self, scope: Scope, speaker: Speaker | None, step: Callable[[Profile], ProfileChange]
+        self,
+        scope: Scope,
+        speaker: Speaker | None,
+        step: Callable[[Profile], ProfileChange],
+        check: Check = unchecked,
     ) -> ProfileChange:
         """Read a profile, let ``step`` say what it becomes, write it; nothing else touches it meanwhile.
 
@@ -201,9 +210,10 @@ class ProfileStore:
             scope: the conversation.
             speaker: whose profile; ``None`` = the conversation's own.
             step: gets the stored profile; returning the same object means that nothing is written.
+            check: called right before anything is written.
 
         Raises:
-            BadArgument: ``speaker_unknown`` when the speaker has no id; whatever ``step`` raises.
+            BadArgument: ``speaker_unknown`` when the speaker has no id; whatever ``step`` and ``check`` raise.
             StorageFailed: as :meth:`update`.
         """
         nothing = StoredProfile.empty(scope, speaker)
@@ -211,6 +221,7 @@ class ProfileStore:
             stored = await self._read(nothing.key) or nothing
             change = step(stored.profile)
             if change.profile is not stored.profile:
+                check()
                 name = nothing.sender_name or stored.sender_name
                 await self._write(replace(stored, sender_name=name, profile=change.profile))
                 change = replace(change, written=True)
@@ -246,6 +257,12 @@ class ProfileStore:
                 if await self._storage.get(key) is not None:
                     raise StorageFailed("delete_unverified", count=1)
             return existed
+
+    async def settled(self, scope: Scope, speaker: Speaker) -> None:
+        """Wait for changes of a conversation's or a speaker's profile that are being written."""
+        for key in (profile_key(scope), profile_key(scope, speaker)):
+            async with self._locked(key):
+                pass
 
     def forget_cache(self) -> None:
         """Drop everything kept in memory; the next reads ask storage."""

@@ -13,8 +13,8 @@ from logging import DEBUG, INFO
 from typing import TYPE_CHECKING
 
 from .access import Access
-from .episodes import EpisodeDraft, Forgotten, Relatives, Remembered
-from .errors import BadArgument, LongTermMemoryError, NotFound, StorageFailed
+from .episodes import EpisodeDraft, Relatives, Remembered
+from .errors import LongTermMemoryError
 from .listing import PAGE_SIZE, Page, newest_first
 from .logs import get_logger
 from .models import (
@@ -31,7 +31,6 @@ from .models import (
 from .policy import (
     Action,
     Actor,
-    check_episode_change,
     check_episode_shown,
     sees,
 )
@@ -39,6 +38,7 @@ from .privacy import Privacy
 from .profiles import Limits
 from .recall.recaller import Fill
 from .scope import Scope
+from .scoped_changes import ChangingMemory, narrowing
 from .settings import Settings
 from .transfer.transfer import Transfer
 from .views import Overview, ProfileView, Stats
@@ -53,7 +53,7 @@ logger = get_logger(__name__)
 _EVERYTHING = Filters(statuses=KEPT_STATUSES)
 
 
-class ScopedMemory:
+class ScopedMemory(ChangingMemory):
     """Memory of one conversation. Made by :meth:`MemoryService.scoped`; holds nothing but who acts where.
 
     Attributes:
@@ -64,11 +64,7 @@ class ScopedMemory:
     def __init__(
         self, service: MemoryService, scope: Scope, actor: Actor, settings: Settings, query_id: str = ""
     ) -> None:
-        self.scope = scope
-        self.actor = actor
-        self.settings = settings
-        self._service = service
-        self._access = Access(service, scope, actor, settings, query_id)
+        super().__init__(Access(service, scope, actor, settings, query_id, service.withdrawals.now()))
         self.privacy = Privacy(self._access)
         self.transfer = Transfer(self._access, self.select)
 
@@ -95,7 +91,8 @@ class ScopedMemory:
         is_off = isinstance(off, frozenset) and speaker.id in off
         if self.actor.via == "tool" and (is_off or not known):
             found["speaker"] = None
-        return ProfileView(found["session"], found["speaker"], tuple(problems), is_off)
+        for_bot = is_off and speaker.id in await self._service.opt_outs.for_bot(self.scope)
+        return ProfileView(found["session"], found["speaker"], tuple(problems), is_off, for_bot)
 
     async def update_profile(
         self,
@@ -116,7 +113,7 @@ class ScopedMemory:
         """
         where = target or ("session" if field == "notes" else "speaker")
         self._access.decide(Action.CHANGE_SESSION_PROFILE if where == "session" else Action.CHANGE_OWN)
-        await self._access.check_wanted(self.actor.speaker.id)
+        check = await self._access.check_wanted(self.actor.speaker.id)
         change = await self._service.profiles.update(
             self.scope,
             self.actor.speaker,
@@ -127,6 +124,7 @@ class ScopedMemory:
             fact_key=fact_key,
             previous_value=previous_value,
             limits=Limits.of(self.settings),
+            check=check,
         )
         if change.written:
             session = where == "session"
@@ -153,8 +151,10 @@ class ScopedMemory:
             BadArgument, Forbidden, EmbeddingFailed, StoreFailed, StorageFailed: nothing was stored for sure.
         """
         self._access.decide(Action.ADD)
-        await self._access.check_wanted(draft.sender.id)
-        remembered = await (await self._access.episodes()).remember(self.scope, draft)
+        check = await self._access.check_wanted(draft.sender.id)
+        episodes = await self._access.episodes()
+        async with self._noted_if_unknown("remember"):
+            remembered = await episodes.remember(self.scope, draft, check)
         if not remembered.duplicate:
             episode = remembered.episode
             await self._access.audit(
@@ -203,7 +203,7 @@ class ScopedMemory:
             "search_episodes completed: collection_id=%s result_count=%d filters=%s ms=%d",
             collection.base.id,
             len(result.hits),
-            _narrowing(query.filters),
+            narrowing(query.filters),
             round((self._service.clock() - started) * 1000),
         )
         if self.actor.via != "command":
@@ -241,9 +241,8 @@ class ScopedMemory:
             Forbidden, StoreFailed, StorageFailed: it could not be shown.
         """
         episode = await (await self._access.episodes()).find(self.scope, episode_id)
+        await self._access.check_known(episode)
         check_episode_shown(self.actor, self.scope, episode, self.settings.command_policy)
-        if not self._access.shows(episode, await self._access.opted_out()):
-            raise NotFound("id_unknown", id=episode_id)
         return episode
 
     async def related(self, episode: Episode) -> Relatives:
@@ -254,8 +253,9 @@ class ScopedMemory:
         """
         off = await self._access.opted_out()
         found = await (await self._access.episodes()).related(self.scope, episode)
-        newer = found.newer if found.newer and self._access.shows(found.newer, off) else None
-        return Relatives(newer, tuple(e for e in found.older if self._access.shows(e, off)))
+        withheld = {e.id for e in (found.newer, *found.older) if e and not self._access.shows(e, off)}
+        newer = found.newer if found.newer and found.newer.id not in withheld else None
+        return Relatives(newer, tuple(e for e in found.older if e.id not in withheld), frozenset(withheld))
 
     async def stats(self) -> Stats:
         """Return numbers about what :meth:`select` shows.
@@ -265,132 +265,6 @@ class ScopedMemory:
         """
         episodes, keys = await gather(self.select(_EVERYTHING), self._service.profiles.keys(self.scope))
         return Stats.of(episodes, len(keys))
-
-    # ------------------------------------------------------------ L2: changing
-
-    async def archive(self, episode_id: str) -> Episode:
-        """Hide an active memory from recall; :meth:`restore` brings it back as it was.
-
-        Raises:
-            NotFound, Forbidden: not here, or not theirs.
-            BadArgument: it is hidden already.
-            StoreFailed, StorageFailed: what was there is still there.
-        """
-        return await self._set_status("archive", episode_id, Status.ARCHIVED)
-
-    async def restore(self, episode_id: str) -> Episode:
-        """Make an archived or superseded memory active again, importance and all.
-
-        Raises:
-            NotFound, Forbidden, BadArgument, StoreFailed, StorageFailed: as :meth:`archive`.
-        """
-        return await self._set_status("restore", episode_id, Status.ACTIVE)
-
-    async def _set_status(self, operation: str, episode_id: str, status: Status) -> Episode:
-        before = await self._changeable(episode_id)
-        changed = await (await self._access.episodes()).set_status(self.scope, episode_id, status)
-        summary = {"status_before": before.status.value, "status": changed.status.value}
-        await self._access.audit(operation, ("episode", episode_id), summary)
-        return changed
-
-    async def edit(self, episode_id: str, content: str) -> Episode:
-        """Give a memory another text; everything else stays.
-
-        Raises:
-            NotFound, Forbidden: not here, or not theirs.
-            BadArgument: the text cannot be stored.
-            EmbeddingFailed, StoreFailed, StorageFailed: what was there is still there.
-        """
-        before = await self._changeable(episode_id)
-        changed = await (await self._access.episodes()).edit(self.scope, episode_id, content)
-        lengths = {"content_len_before": len(before.content), "content_len": len(changed.content)}
-        await self._access.audit("edit", ("episode", episode_id), lengths)
-        return changed
-
-    async def _changeable(self, episode_id: str) -> Episode:
-        """Return a memory that the actor may write anew.
-
-        Raises:
-            NotFound, Forbidden, StoreFailed, StorageFailed: there is none.
-        """
-        episode = await (await self._access.episodes()).find(self.scope, episode_id)
-        check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
-        await self._access.check_wanted(episode.sender_id)
-        return episode
-
-    async def forget(self, episode_id: str) -> Forgotten:
-        """Delete one memory for real, with the superseded versions of its chain.
-
-        Raises:
-            NotFound: not in this scope.
-            Forbidden: it belongs to somebody else.
-            StoreFailed, StorageFailed: it may still be there somewhere.
-        """
-        episodes = await self._access.episodes()
-        try:
-            episode = await episodes.find(self.scope, episode_id)
-        except NotFound:
-            # Perhaps an earlier forget got no further than this.
-            await self._service.scrub(self.scope, (episode_id,))
-            raise
-        check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
-        # Before, so that nothing is left if we get no further; after, because a turn may have shown it meanwhile.
-        await self._service.scrub(self.scope, (episode_id,))
-        forgotten = await episodes.forget(self.scope, episode)
-        await self._access.audit("forget", ("episode", episode_id), {"superseded": len(forgotten.chain)})
-        await self._scrub_deleted(forgotten.ids)
-        return forgotten
-
-    async def _scrub_deleted(self, episode_ids: tuple[str, ...]) -> None:
-        try:
-            await self._service.scrub(self.scope, episode_ids)
-        except StorageFailed as exc:
-            raise StorageFailed("deleted_but_snapshot") from exc
-
-    async def delete(self, filters: Filters) -> tuple[str, ...]:
-        """Delete every memory that passes the filters; returns the ids.
-
-        Raises:
-            BadArgument: ``delete_needs_filter`` when nothing narrows.
-            Forbidden: the policy refuses.
-            StoreFailed, StorageFailed: some may still be there.
-        """
-        if not filters.model_copy(update={"statuses": frozenset({Status.ACTIVE})}).narrows and (
-            filters.statuses >= KEPT_STATUSES
-        ):
-            raise BadArgument("delete_needs_filter")
-        found = await self.select(filters)
-        mine = bool(found) and all(e.is_from(self.actor.speaker.id) for e in found)
-        self._access.decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
-        await self._service.scrub(self.scope, tuple(e.id for e in found))
-        deleted = await (await self._access.episodes()).delete_many(self.scope, found)
-        if deleted:
-            named = ",".join(sorted(_narrowing(filters)))
-            await self._access.audit("delete", ("episodes", ""), {"count": len(deleted), "filters": named})
-        await self._scrub_deleted(deleted)
-        return deleted
-
-    async def delete_chosen(self, episode_ids: Sequence[str]) -> tuple[str, ...]:
-        """Delete the memories with these ids, as far as they are here; returns the ids that are gone now.
-
-        Raises:
-            Forbidden: one of them may not be changed; then none is deleted.
-            StoreFailed, StorageFailed: some may still be there.
-        """
-        episodes, found = await self._access.episodes(), []
-        for episode_id in dict.fromkeys(episode_ids):
-            try:
-                found.append(await episodes.find(self.scope, episode_id))
-            except NotFound:
-                continue
-        for episode in found:
-            check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
-        await self._service.scrub(self.scope, tuple(e.id for e in found))
-        deleted = await episodes.delete_many(self.scope, found)
-        if deleted:
-            await self._access.audit("delete", ("episodes", ""), {"count": len(deleted), "filters": "ids"})
-        await self._scrub_deleted(deleted)
-        return deleted
 
     # ------------------------------------------------------------ what happened, and how things stand
 
@@ -451,8 +325,3 @@ class ScopedMemory:
         return Overview(
             self.scope, self.actor, self.settings, collection.base.id, profiles, active, hidden, problem
         )
-
-
-def _narrowing(filters: Filters) -> list[str]:
-    """Return the names of the filters that are set; their values may be names of people."""
-    return [name for name in Filters.model_fields if getattr(filters, name) != getattr(Filters(), name)]

@@ -22,6 +22,7 @@ from .injection.injector import Injector
 from .knowledge_base import KnowledgeBase, KnowledgeBaseRegistry
 from .listing import Listings
 from .logs import get_logger
+from .models import Episode
 from .opt_outs import OptOuts
 from .policy import Actor, Via
 from .ports import Host
@@ -30,10 +31,11 @@ from .recall.recaller import Recaller
 from .scope import Scope
 from .scoped import ScopedMemory
 from .settings import Settings
-from .snapshots import SNAPSHOT_PREFIX, SnapshotStore
+from .snapshots import SnapshotStore
 from .spaces import SpaceRegistry
 from .transfer.backup import Backups
 from .turns import TurnWindow
+from .withdrawals import Withdrawals
 
 __all__ = ["MemoryService"]
 
@@ -65,9 +67,10 @@ class MemoryService:
         self.now = now
         self.clock = clock
         self.knowledge_bases = KnowledgeBaseRegistry(host)
+        self.withdrawals = Withdrawals()
         self.profiles = ProfileStore(host.storage)
-        self.snapshots = SnapshotStore(host.storage)
-        self.audit = AuditLog(host.storage, now)
+        self.snapshots = SnapshotStore(host.storage, withdrawals=self.withdrawals)
+        self.audit = AuditLog(host.storage, now, self.withdrawals)
         self.opt_outs = OptOuts(host.storage)
         self.spaces = SpaceRegistry(host.storage)
         self.listings = Listings(clock)
@@ -197,30 +200,30 @@ class MemoryService:
         await self.knowledge_bases.require()
         return ScopedMemory(self, scope, actor, await self.settings())
 
-    async def scrub(self, scope: Scope, episode_ids: tuple[str, ...]) -> None:
+    async def scrub(self, scope: Scope, episode_ids: tuple[str, ...], *, found: bool = True) -> None:
         """Take forgotten memories out of everything that shows what was injected, and out of the kept backup.
+
+        Args:
+            scope: where they are, or were.
+            episode_ids: which.
+            found: whether they were there just now, so that a turn may still hold them.
 
         Raises:
             StorageFailed: a snapshot may still show them, or the backup hold them.
         """
-        self.turns.forget(episode_ids)
+        if found:
+            self.turns.forget(scope.user_key, episode_ids)
         await self.backups.forget_episodes(scope.user_key, episode_ids)
-        for key in await self.snapshot_scopes(scope):
-            await self.snapshots.forget(key, episode_ids)
+        await self.snapshots.forget(scope, episode_ids, found=found)
 
-    async def snapshot_scopes(self, scope: Scope) -> list[str]:
-        """Return the scope keys (hashed ones as they are) whose snapshots may show memories of a space.
+    async def changed(self, scope: Scope, before: Episode, after: Episode) -> None:
+        """Take a memory as it was before a change out of everything that shows what was injected.
 
         Raises:
-            StorageFailed: storage did not answer.
+            StorageFailed: a snapshot may still show it.
         """
-        if not scope.shared:
-            return [scope.scope_key]
-        # Shared memories may have been injected in any conversation of the bot.
-        keys = await self.host.storage.keys()
-        names = [k.removeprefix(SNAPSHOT_PREFIX) for k in keys if k.startswith(SNAPSHOT_PREFIX)]
-        bot = scope.scope_key.split(":", 1)[0]
-        return [n for n in names if n.startswith((f"{bot}:", "~"))]
+        self.turns.changed(before, after)
+        await self.snapshots.changed(scope, before, after)
 
     async def adopt(self, kb_id: str, creation_settings: Mapping[str, Any]) -> None:
         """Learn about our knowledge base from a call that names it, when none is known.

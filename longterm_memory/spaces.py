@@ -27,7 +27,7 @@ from .storage_keys import short_part
 if TYPE_CHECKING:
     from .profiles import ProfileStore
 
-__all__ = ["SPACE_PREFIX", "FoundSpace", "SpaceRegistry", "found_spaces"]
+__all__ = ["SPACE_PREFIX", "FoundSpace", "FoundSpaces", "SpaceRegistry", "all_spaces", "found_spaces"]
 
 SPACE_PREFIX = "ltm/space/"
 _SCHEMA = 1
@@ -35,7 +35,7 @@ _PREFIXES = (SESSION_PREFIX, SPEAKER_PREFIX, SNAPSHOT_PREFIX, AUDIT_PREFIX, SPAC
 """Storage keys that tell of a conversation: prefix, its key (maybe hashed), for some ``/`` and more."""
 _NAMED_MAX = 1_000
 _HASHED_READS = 500
-"""Most values read only to learn which space a hashed key belongs to."""
+"""Most values that a list reads only to learn which space a hashed key belongs to."""
 
 
 class SpaceRegistry:
@@ -131,46 +131,81 @@ class FoundSpace:
         self.memories |= prefix == SPACE_PREFIX
 
 
+@dataclass(slots=True)
+class FoundSpaces:
+    """The conversations that storage knows of.
+
+    Attributes:
+        spaces: by scope key.
+        untold: storage keys, one of each conversation that there was no time to tell, or that cannot be read.
+    """
+
+    spaces: dict[str, FoundSpace]
+    untold: list[str]
+
+
 async def found_spaces(
-    storage: KeyValueStorage, profiles: ProfileStore, isolation: Isolation
-) -> dict[str, FoundSpace]:
-    """Return the conversations that storage knows of, by scope key.
+    storage: KeyValueStorage,
+    profiles: ProfileStore,
+    isolation: Isolation,
+    *,
+    reads: int | None = _HASHED_READS,
+) -> FoundSpaces:
+    """Return the conversations that storage knows of.
 
     Args:
         storage: plugin storage.
         profiles: reads the profiles whose key is a hash.
         isolation: isolation of the scopes returned.
+        reads: most values read to learn what a hashed key stands for, ``None`` for as many as it takes.
 
     Raises:
         StorageFailed: storage did not answer.
     """
-    found: dict[str, FoundSpace] = {}
-    named: dict[str, Scope] = {}
-    reads = 0
+    notes: dict[str, list[tuple[str, str]]] = {}
     for key in sorted(await storage.keys()):
         prefix = next((p for p in _PREFIXES if key.startswith(p)), None)
-        if prefix is None:
-            continue
-        name = key.removeprefix(prefix).split("/", 1)[0]
-        if name not in named:
-            scope = _scope_of_key(name)
-            if scope is None and reads < _HASHED_READS:
-                reads += 1
+        if prefix is not None:
+            name = key.removeprefix(prefix).split("/", 1)[0]
+            notes.setdefault(name, []).append((prefix, key))
+    found, done = FoundSpaces({}, []), 0
+    for name, keys in notes.items():
+        scope = _scope_of_key(name)
+        for prefix, key in keys:
+            if scope is None and (reads is None or done < reads):
+                done += 1
                 scope = await _scope_of_value(storage, profiles, prefix, key)
-            if scope is None:
-                continue
-            named[name] = replace(scope, isolation=isolation)
-        found.setdefault(named[name].scope_key, FoundSpace(named[name])).note(prefix)
+        if scope is None:
+            # A key that is neither a hash nor a scope's, and whose value tells none, is none of ours.
+            found.untold += [keys[0][1]] if name.startswith("~") else []
+        elif not scope.shared:
+            # Of the memories that a whole bot shares, its conversations tell by themselves.
+            space = FoundSpace(replace(scope, isolation=isolation))
+            for prefix, _ in keys:
+                found.spaces.setdefault(scope.session_key, space).note(prefix)
     return found
 
 
+async def all_spaces(
+    storage: KeyValueStorage, profiles: ProfileStore, isolation: Isolation
+) -> dict[str, FoundSpace]:
+    """Return every conversation that storage knows of, by scope key.
+
+    Raises:
+        StorageFailed: storage did not answer, or it cannot be told of some key whose it is (``space_untold``).
+    """
+    found = await found_spaces(storage, profiles, isolation, reads=None)
+    if found.untold:
+        raise StorageFailed("space_untold", key=found.untold[0], count=len(found.untold))
+    return found.spaces
+
+
 def _scope_of_key(key: str) -> Scope | None:
-    """Return the scope with that scope key, ``None`` when it is none (a hash or a shared key, say)."""
+    """Return the scope with that scope key or shared key, ``None`` when it is none."""
     try:
-        scope = Scope.of_user_key(key)
+        return Scope.of_user_key(key)
     except BadArgument:
         return None
-    return None if scope.shared else scope
 
 
 async def _scope_of_value(
@@ -182,7 +217,7 @@ async def _scope_of_value(
             stored = await profiles.read(key)
             return stored.scope if stored else None
         return _scope_of_key(_KEY_IN[prefix](await storage.get(key) or b""))
-    except (ValidationError, ValueError, KeyError, TypeError):
+    except (ValidationError, ValueError, KeyError, TypeError, RecursionError):
         return None
     except StorageFailed as exc:
         if exc.reason != "profile_unreadable":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 
-from .models import Hit
+from .models import Episode, Hit, Status
 from .recent import RecentIds
 from .scope import Scope, Speaker
 from .text.fold import fold
@@ -84,7 +84,8 @@ class TurnWindow:
         """Note a new turn; it replaces the speaker's previous one."""
         if waiting:
             # Recalled before it was forgotten: not handed out after.
-            waiting = tuple(hit for hit in waiting if hit.episode.id not in self._forgotten)
+            gone = self._forgotten
+            waiting = tuple(hit for hit in waiting if _id(hit) not in gone and _text(hit.episode) not in gone)
         note = TurnNote(query_id, fold(text), self._clock(), set(shown), waiting, once)
         key = self._key(scope, speaker)
         self._notes[key] = note
@@ -127,10 +128,32 @@ class TurnWindow:
         for key in [k for k in self._notes if k[0] == scope.space_id]:
             del self._notes[key]
 
-    def forget(self, episode_ids: Iterable[str]) -> None:
-        """Make sure that a forgotten memory waits nowhere."""
-        gone = set(episode_ids)
+    def forget(self, user_key: str, episode_ids: Iterable[str]) -> None:
+        """Make sure that a forgotten memory of a user key waits nowhere."""
+        gone = {(user_key, episode_id) for episode_id in episode_ids}
         self._forgotten.add(gone)
         for note in self._notes.values():
             if note.waiting:
-                note.waiting = tuple(hit for hit in note.waiting if hit.episode.id not in gone)
+                note.waiting = tuple(hit for hit in note.waiting if _id(hit) not in gone)
+
+    def changed(self, before: Episode, after: Episode) -> None:
+        """Make sure that a memory waits nowhere as it was before a change; as it is now, it may.
+
+        A turn that recalled it before counts too.
+        """
+        self._forgotten.add([_text(before)])
+        if after.status is Status.ACTIVE:
+            self._forgotten.discard(_text(after))
+        for note in self._notes.values():
+            if note.waiting:
+                note.waiting = tuple(hit for hit in note.waiting if _text(hit.episode) not in self._forgotten)
+
+
+def _text(episode: Episode) -> tuple[str, str, str]:
+    """What names one text of a memory."""
+    return episode.user_key, episode.id, episode.content
+
+
+def _id(hit: Hit) -> tuple[str, str]:
+    """What names a memory among those of all scopes."""
+    return hit.episode.user_key, hit.episode.id

@@ -28,12 +28,14 @@ class ProfileView:
             speaker opted out and a model would see it.
         problems: what could not be read.
         off: whether the speaker opted out.
+        off_for_bot: whether they did for all conversations with the bot.
     """
 
     session: Profile | None
     speaker: Profile | None
     problems: tuple[LongTermMemoryError, ...] = ()
     off: bool = False
+    off_for_bot: bool = False
 
 
 @dataclass(frozen=True, slots=True)

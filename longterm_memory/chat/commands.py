@@ -228,8 +228,10 @@ async def _on(request: Request) -> str:
 
 
 async def _opt(request: Request, *, off: bool) -> str:
-    changed = await request.memory.privacy.opt(off=off)
-    return opted(request.voice, request.memory.scope, off=off, changed=changed)
+    privacy = request.memory.privacy
+    changed = await privacy.opt(off=off)
+    for_bot = await privacy.off_for_bot()
+    return opted(request.voice, request.memory.scope, off=off, changed=changed, for_bot=for_bot)
 
 
 async def _forgetme(request: Request) -> str:

@@ -60,7 +60,8 @@ def episode_details(voice: Voice, episode: Episode, relatives: Relatives | None 
     Args:
         voice: how to write it.
         episode: the memory.
-        relatives: its other versions, when they were looked for; those that are missing in it are gone.
+        relatives: its other versions, when they were looked for; those that are neither in it nor
+            withheld are gone.
     """
     when = voice.time(episode.timestamp)
     stored = voice.time(episode.created_at)
@@ -95,7 +96,10 @@ def _versions(voice: Voice, episode: Episode, relatives: Relatives | None) -> li
         if episode_id in found:
             return episode_line(voice, found[episode_id])
         shown = f"[{one_line(episode_id, _ID)}]"
-        return voice.say("show_version_gone", id=shown) if relatives else shown
+        if relatives is None:
+            return shown
+        withheld = episode_id in relatives.withheld
+        return voice.say("show_version_withheld" if withheld else "show_version_gone", id=shown)
 
     lines = []
     if episode.superseded_by:

@@ -16,17 +16,31 @@ if TYPE_CHECKING:
 __all__ = ["erasure_offered", "erasure_reported", "off_lines", "opted"]
 
 
-def off_lines(voice: Voice, scope: Scope) -> list[str]:
-    """Return that memory is off for the speaker, what that means, and how to end it."""
-    where = voice.say("off_everywhere" if scope.shared else "off_here")
+def off_lines(voice: Voice, *, for_bot: bool) -> list[str]:
+    """Return that memory is off for the speaker, here or in all conversations with the bot, what that means, and how
+    to end it.
+    """
+    where = voice.say("off_everywhere" if for_bot else "off_here")
     return [where, voice.say("off_means"), voice.say("off_next")]
 
 
-def opted(voice: Voice, scope: Scope, *, off: bool, changed: bool) -> str:
-    """Return what ``off`` or ``on`` did."""
+def opted(voice: Voice, scope: Scope, *, off: bool, changed: bool, for_bot: bool) -> str:
+    """Return what ``off`` or ``on`` did.
+
+    Args:
+        voice: how to write it.
+        scope: the conversation.
+        off: whether it was switched off.
+        changed: whether it was not so before.
+        for_bot: whether memory is off for the speaker now in all conversations with the bot.
+    """
     if off:
-        return "\n".join(([] if changed else [voice.say("off_already")]) + off_lines(voice, scope))
-    return voice.say("on_done" if changed else "on_already")
+        return "\n".join(([] if changed else [voice.say("off_already")]) + off_lines(voice, for_bot=for_bot))
+    if not changed:
+        return voice.say("on_already")
+    if scope.shared:
+        return voice.say("on_everywhere")
+    return "\n".join([voice.say("on_done"), *([voice.say("on_only_here")] if for_bot else [])])
 
 
 def erasure_offered(voice: Voice, scope: Scope, actor: Actor, offer: ErasureOffer) -> str:
@@ -53,9 +67,11 @@ def erasure_reported(voice: Voice, scope: Scope, traces: Traces, *, off: bool = 
 
 def _numbers(voice: Voice, scope: Scope, traces: Traces, *, done: bool = False) -> list[str]:
     memories = voice.memories(traces.episodes)
+    own_profile = traces.profiles > traces.session_profiles
     lines = [
         voice.say("forgetme_memories_shared" if scope.shared else "forgetme_memories", memories=memories),
-        voice.say("forgetme_profile" if traces.profiles else "forgetme_no_profile"),
+        voice.say("forgetme_profile" if own_profile else "forgetme_no_profile"),
+        *([voice.say("forgetme_session_profile")] if traces.session_profiles else []),
         voice.say("forgetme_audit", count=traces.audit),
     ]
     if done:

@@ -84,7 +84,7 @@ def overview(voice: Voice, view: Overview) -> str:
             voice.say("overview_conversation", session_name=one_line(view.scope.session_name, _KEY)),
             voice.say(f"overview_{sharing}"),
             who,
-            *(off_lines(voice, view.scope) if view.profiles.off else []),
+            *(off_lines(voice, for_bot=view.profiles.off_for_bot) if view.profiles.off else []),
             memories,
             voice.say(
                 "overview_profiles", session=_facts(voice, session) if session else unread, speaker=own_facts
@@ -160,7 +160,7 @@ def me(voice: Voice, scope: Scope, actor: Actor, view: ProfileView, own: Page[Ep
         lines += _own_profile(voice, view, actor)
         lines += [voice.explain(problem) for problem in view.problems]
     if view.off:
-        lines += off_lines(voice, scope)
+        lines += off_lines(voice, for_bot=view.off_for_bot)
     if own.items:
         lines.append(voice.say("me_memories", count=voice.memories(own.total)))
         lines += [episode_line(voice, episode, here=scope.session_name) for episode in own.items]

@@ -61,7 +61,7 @@ async def _space(service: MemoryService, request: EraseSpaceRequest) -> ErasureA
     if not request.code:
         traces = await traces_of_space(service, memory.scope)
         return ErasureAnswer.of(traces, code=service.confirmations.issue(*subject))
-    service.confirmations.redeem(request.code, *subject)
+    service.confirmations.redeem(request.code, *subject, otherwise="code_wrong_console")
     return ErasureAnswer.of(await memory.privacy.erase_space())
 
 
@@ -73,7 +73,7 @@ async def _person(service: MemoryService, request: ErasePersonRequest) -> Erasur
     if not request.code:
         traces = await traces_of_person(service, sender_id)
         return ErasureAnswer.of(traces, code=service.confirmations.issue(*subject))
-    service.confirmations.redeem(request.code, *subject)
+    service.confirmations.redeem(request.code, *subject, otherwise="code_wrong_console")
     return ErasureAnswer.of(await erase_person(service, sender_id))
 
 

@@ -43,8 +43,8 @@ class SpaceRequest(Request):
         """
         scope = service.spaces.named(self.space_id)
         for isolation in () if scope else Isolation:
-            found = await found_spaces(service.host.storage, service.profiles, isolation)
-            scope = next((f.scope for f in found.values() if f.scope.space_id == self.space_id), scope)
+            found = await found_spaces(service.host.storage, service.profiles, isolation, reads=None)
+            scope = next((f.scope for f in found.spaces.values() if f.scope.space_id == self.space_id), scope)
         if scope is None:
             raise NotFound("space_unknown")
         return await operator(service, scope)

@@ -100,10 +100,15 @@ class KnowledgeBaseAnswer(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces that exist, last active first; ``total`` counts those beyond the limit too."""
+    """The spaces that exist, last active first; ``total`` counts those beyond the limit too.
+
+    ``untold`` counts spaces with long names that are in neither: there was no time to read whose they are, or that
+    is not readable.
+    """
 
     spaces: list[Space]
     total: int
+    untold: int
     knowledge_base: KnowledgeBaseAnswer | None
 
 
@@ -127,7 +132,8 @@ async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswe
     base = await service.knowledge_bases.get()
     isolation = (await service.settings()).isolation
     search = request.search.strip().casefold()
-    found = [f for f in (await _found(service, isolation)).values() if _matches(f, search)]
+    known = await found_spaces(service.host.storage, service.profiles, isolation)
+    found = [f for f in known.spaces.values() if _matches(f, search)]
     active = await _last_activities(service, found)
     spaces = [
         Space.of(f.scope, profiles=f.profiles, last_activity=active.get(f.scope.scope_key, "")) for f in found
@@ -139,15 +145,16 @@ async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswe
         scopes = {f.scope.space_id: f.scope for f in found}
         counted = await _counts(service, [scopes[s.space_id] for s in spaces])
         spaces = [s.model_copy(update={"episodes": counted.get(s.user_key)}) for s in spaces]
-    known = KnowledgeBaseAnswer(id=base.id, has_model=bool(base.model)) if base else None
-    return SpacesAnswer(spaces=spaces, total=total, knowledge_base=known)
+    used = KnowledgeBaseAnswer(id=base.id, has_model=bool(base.model)) if base else None
+    return SpacesAnswer(spaces=spaces, total=total, untold=len(known.untold), knowledge_base=used)
 
 
 async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswer:
     isolation = request.isolation or (await service.settings()).isolation
     scope = Scope.of_session(request.session_name, bot_uuid=request.bot_uuid, isolation=isolation)
     service.spaces.name(scope)
-    found = (await _found(service, isolation)).get(scope.scope_key) or FoundSpace(scope)
+    known = await found_spaces(service.host.storage, service.profiles, isolation, reads=None)
+    found = known.spaces.get(scope.scope_key) or FoundSpace(scope)
     active = await _last_activities(service, [found])
     counted = await _counts(service, [scope]) if await service.knowledge_bases.get() else {}
     episodes = counted.get(scope.user_key)
@@ -155,10 +162,6 @@ async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswe
         scope, profiles=found.profiles, episodes=episodes, last_activity=active.get(scope.scope_key, "")
     )
     return DeriveAnswer(space=space, known=bool(found.profiles or found.snapshot or found.audit or episodes))
-
-
-async def _found(service: MemoryService, isolation: Isolation) -> dict[str, FoundSpace]:
-    return await found_spaces(service.host.storage, service.profiles, isolation)
 
 
 async def _last_activities(service: MemoryService, found: list[FoundSpace]) -> dict[str, str]:

@@ -110,7 +110,7 @@ class Injector:
         if skip == "command":
             await self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable")
             return self._skipped(turn, "command", conversation)
-        scope = conversation.scope(settings.isolation)
+        scope, began = conversation.scope(settings.isolation), self._service.withdrawals.now()
         memory = ScopedMemory(self._service, scope, Actor.of(scope, conversation.speaker, "tool"), settings)
         profiles, recalled = await asyncio.gather(
             self._profiles(memory, settings), self._recall(memory, conversation, settings, skip)
@@ -119,7 +119,9 @@ class Injector:
         # Under the placement "retrieval" the runner is to ask, on every host.
         in_system = settings.episode_placement == "system"
         suppress = in_system and attachment is Attachment.YES and _asks_only_listed(version)
-        await self._publish(turn, conversation, base.id, injection, profiles, recalled, attachment, suppress)
+        await self._publish(
+            turn, conversation, base.id, injection, profiles, recalled, attachment, suppress, began
+        )
         return injection
 
     # ------------------------------------------------------------ gathering
@@ -241,6 +243,7 @@ class Injector:
         recalled: _Recalled,
         attachment: Attachment,
         suppress: bool,
+        began: int,
     ) -> None:
         context = _context(conversation.speaker, profiles, recalled.hits)
         calls = [
@@ -248,7 +251,9 @@ class Injector:
             self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable"),
         ]
         if injection.snapshot is not None:
-            calls.append(self._quietly(self._service.snapshots.put(injection.snapshot), "snapshot"))
+            # Whoever was erased or opted out since the turn began is in no record of it.
+            keeping = self._service.snapshots.put(injection.snapshot, began=began)
+            calls.append(self._quietly(keeping, "snapshot"))
         if suppress:
             left = [k for k in conversation.knowledge_bases or () if k != kb_id]
             calls.append(self._quietly(turn.set_variable(KNOWLEDGE_BASES_VARIABLE, left), "variable"))

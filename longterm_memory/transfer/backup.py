@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LongTermMemoryError, NotFound, StorageFailed
 from ..logs import get_logger
 from ..models import KEPT_STATUSES, Filters
-from ..scope import Scope
+from ..reach import keys_of, reached, said_in
+from ..scope import Scope, Speaker
 from ..text.times import iso
 from .backup_storage import KEPT, MAKING, BackupStorage, Making, Manifest, Position, Row
 from .exporting import Packer, episode_row, profile_row
@@ -347,13 +348,23 @@ class Backups:
         return await self._forget({user_key}, lambda r: r.get("user_key") == user_key and r.get("id") in ids)
 
     async def forget_speaker(self, scope: Scope, sender_id: str) -> int:
-        """Take what is of a speaker in a space, memories and profile, out of the kept backup.
+        """Take what is of a speaker in a space, memories and profile, out of the kept backup; of their own private
+        chat the chat's profile as well.
 
         Raises:
             StorageFailed: some may still be in it.
         """
-        keys = {scope.user_key, scope.scope_key}
-        return await self._forget(keys, lambda r: _key(r) in keys and r.get("sender_id") == sender_id)
+        own_chat = scope.is_private(Speaker(sender_id))
+
+        def meant(row: Mapping[str, Any]) -> bool:
+            if "user_key" in row:
+                return row.get("sender_id") == sender_id and reached(
+                    scope, str(row["user_key"]), str(row.get("session_name", ""))
+                )
+            mine = row.get("sender_id") == sender_id or (own_chat and not row.get("sender_id"))
+            return row.get("scope_key") == scope.scope_key and mine
+
+        return await self._forget(None if scope.shared else set(keys_of(scope)), meant)
 
     async def forget_space(self, scope: Scope) -> int:
         """Take a space out of the kept backup: its profiles, and the memories that were said in it.
@@ -361,10 +372,8 @@ class Backups:
         Raises:
             StorageFailed: some may still be in it.
         """
-        keys = {scope.user_key, scope.scope_key}
-        said = scope.session_name if scope.shared else None
         return await self._forget(
-            keys, lambda r: _key(r) in keys and ("user_key" not in r or said in (None, r.get("session_name")))
+            set(keys_of(scope)), lambda r: said_in(scope, str(_key(r)), str(r.get("session_name", "")))
         )
 
     async def forget_person(self, sender_id: str) -> int:
@@ -379,8 +388,11 @@ class Backups:
         if self._keys is not None and (not self._keys or (keys is not None and not keys & self._keys)):
             return 0
         async with self._lock:
+            # Until all of it is done nothing is known: the next call looks again, and sweeps what this one left.
+            self._keys = None
             try:
                 found = sum([await self._storage.remove(name, keys, meant) for name in (KEPT, MAKING)])
+                await self._storage.sweep()
                 self._keys = await self._storage.keys()
             except StorageFailed as exc:
                 if exc.reason != "backup_unreadable":

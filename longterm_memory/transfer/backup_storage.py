@@ -79,15 +79,17 @@ class BackupStorage:
         """Return a manifest, ``None`` when there is none.
 
         Raises:
-            StorageFailed: ``storage_down`` or ``backup_unreadable``.
+            StorageFailed: ``storage_down``, ``backup_unreadable``, or ``backup_newer`` when a newer plugin made it.
         """
         raw = await self._storage.get(name)
         if raw is None:
             return None
+        if _version(raw) > _SCHEMA:
+            raise StorageFailed("backup_newer")
         try:
             manifest = Manifest.model_validate_json(raw)
-            if not 1 <= manifest.schema_version <= _SCHEMA:
-                raise ValueError("written by another version")
+            if manifest.schema_version < 1:
+                raise ValueError("of no version")
         except (ValueError, ValidationError) as exc:
             raise StorageFailed("backup_unreadable", part=0) from exc
         return manifest
@@ -147,12 +149,14 @@ class BackupStorage:
             meant: tells them.
 
         Raises:
-            StorageFailed: some may still be in it; ``backup_unreadable`` when the manifest is damaged.
+            StorageFailed: some may still be in it; ``backup_unreadable`` when the manifest is damaged,
+                ``backup_newer`` when a newer plugin made it. What was taken out before is still there as a part
+                that no manifest names, until :meth:`sweep`.
         """
         manifest = await self.manifest(name)
         if manifest is None:
             return 0
-        found, parts, old = 0, list[Part](), list[str]()
+        found, parts, changed = 0, list[Part](), 0
         for number, part in enumerate(manifest.parts):
             if keys is not None and not keys.intersection(part.keys):
                 parts.append(part)
@@ -160,17 +164,26 @@ class BackupStorage:
             kept, removed = await self._without(manifest, number, meant)
             parts += [kept] if kept else []
             found += removed
-            if kept is not part:
-                old.append(part.key)
-        if old:
+            changed += kept is not part
+        if changed:
             if len(parts) < len(manifest.parts):
                 await self.moved(None)  # it counts parts
             manifest.parts = parts
             await self.save(name, manifest)
-            for gone in old:
-                await self._storage.delete(gone)
-            logger.info("backup rewritten: parts=%d rows=%d", len(old), found)
+            logger.info("backup rewritten: parts=%d rows=%d", changed, found)
         return found
+
+    async def sweep(self) -> None:
+        """Delete every part that no manifest names: those that were rewritten, and what an interruption left over.
+
+        Not while a backup is made: its newest parts are named last.
+
+        Raises:
+            StorageFailed: some may still be there; ``backup_unreadable`` or ``backup_newer``: it cannot be told.
+        """
+        manifests = [await self.manifest(name) for name in (KEPT, MAKING)]
+        named = {part.key for manifest in manifests if manifest for part in manifest.parts}
+        await self._delete([key for key in await self._ours() if "/" in key.removeprefix(_PREFIX)], named)
 
     async def _without(
         self, manifest: Manifest, number: int, meant: Callable[[Mapping[str, Any]], bool]
@@ -199,9 +212,7 @@ class BackupStorage:
             StorageFailed: one of the two is kept.
         """
         await self.save(KEPT, made)
-        for key in await self._ours():
-            if key != KEPT and key not in {part.key for part in made.parts}:
-                await self._storage.delete(key)
+        await self._delete(await self._ours(), {KEPT, *(part.key for part in made.parts)})
 
     async def position(self, start: Position) -> Position:
         """Return how far a restore has come; ``start`` for another backup or knowledge base.
@@ -241,8 +252,21 @@ class BackupStorage:
             raise StorageFailed("delete_unverified", count=len(left))
         return bool(keys)
 
+    async def _delete(self, keys: list[str], kept: set[str]) -> None:
+        for key in keys:
+            if key not in kept:
+                await self._storage.delete(key)
+
     async def _ours(self) -> list[str]:
         return [key for key in await self._storage.keys() if key.startswith(_PREFIX)]
+
+
+def _version(raw: bytes) -> int:
+    """Return the version that a value says it has, 0 when it says none."""
+    try:
+        return int(json.loads(raw)["schema_version"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return 0
 
 
 class Making:

@@ -19,7 +19,7 @@ from ..logs import get_logger
 from ..profile_changes import Limits
 from ..scope import Isolation, Scope, Speaker
 from .formats import Parsed, RawRow, read_file
-from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, placed
+from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, check_row, placed
 from .profile_rows import ProfileArrival, profile_arrival
 from .rows import Rejected, Target, arrival
 
@@ -169,6 +169,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.until = None if self.seconds is None else self.service.clock() + self.seconds
+        self.began = self.service.withdrawals.now()
 
     # ------------------------------------------------------------ reading
 
@@ -275,7 +276,9 @@ class _Run:
             plan = await importer.plan(user_key, rows)
             self._take(plan)
             self.left -= len(rows) - len(plan.fresh)
-            async with aclosing(importer.write(user_key, plan, until=self.until)) as batches:
+            async with aclosing(
+                importer.write(user_key, plan, until=self.until, check=self._check)
+            ) as batches:
                 async for batch in batches:
                     self.accepted += len(batch.stored)
                     self._place(rows[0].scope).accepted += len(batch.stored)
@@ -284,6 +287,10 @@ class _Run:
                     self.left -= batch.rows
                     if self.progress is not None:
                         self.progress(total - self.left, total)
+
+    def _check(self, arrival: Arrival) -> None:
+        """Refuse a row about somebody who opted out or was erased since the import began."""
+        check_row(self.service.withdrawals, self.began, arrival.scope, arrival.draft.sender.id)
 
     def _place(self, scope: Scope) -> Place:
         return self.places.setdefault(scope.scope_key, Place(scope))
@@ -313,7 +320,7 @@ class _Run:
         )
 
     async def _profiles(self) -> ProfileImport:
-        return ProfileImport(self.service, Limits.of(await self.service.settings()))
+        return ProfileImport(self.service, Limits.of(await self.service.settings()), self.began)
 
     def report(self) -> ImportReport:
         """Return what became of it so far."""

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..errors import LongTermMemoryError, StorageFailed
+from ..errors import BadArgument, LongTermMemoryError, StorageFailed
 from ..models import Profile, ProfileChange
 from ..profile_changes import Limits
 from ..profile_records import profile_key
+from ..reach import keys_of
 from ..scope import Scope, Speaker
+from ..withdrawals import Withdrawal, Withdrawals
 from .profile_rows import ProfileArrival, merged
 
 if TYPE_CHECKING:
     from ..service import MemoryService
 
-__all__ = ["PlacedProfile", "ProfileImport", "ProfileOutcome", "placed"]
+__all__ = ["PlacedProfile", "ProfileImport", "ProfileOutcome", "check_row", "placed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +80,30 @@ def placed(
     )
 
 
+def check_row(withdrawals: Withdrawals, began: int, scope: Scope, sender_id: str) -> None:
+    """Refuse what is about somebody who withdrew since an import began.
+
+    Raises:
+        BadArgument: ``row_speaker_off`` or ``row_erased``.
+    """
+    found = withdrawals.since(began, keys_of(scope), sender_id)
+    if found is not None:
+        raise BadArgument("row_speaker_off" if found is Withdrawal.OFF else "row_erased")
+
+
 class ProfileImport:
     """Writes the profiles of one import.
 
     Args:
         service: the installation's memory.
         limits: sizes of the lists.
+        began: when the import began (:meth:`.withdrawals.Withdrawals.now`).
     """
 
-    def __init__(self, service: MemoryService, limits: Limits) -> None:
+    def __init__(self, service: MemoryService, limits: Limits, began: int) -> None:
         self._service = service
         self._limits = limits
+        self._began = began
 
     async def outcome(self, one: PlacedProfile) -> ProfileOutcome:
         """Tell what :meth:`apply` would do; nothing is written.
@@ -129,6 +144,9 @@ class ProfileImport:
                 speaker,
                 lambda now: ProfileChange(
                     self._merged(now, one)[0], "speaker" if speaker else "session", "set"
+                ),
+                lambda: check_row(
+                    self._service.withdrawals, self._began, one.scope, one.speaker.id if one.speaker else ""
                 ),
             )
             return replace(found, profile=change.profile)

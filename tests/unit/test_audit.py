@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from longterm_memory.audit import BLOCK_ENTRIES, BLOCKS, AuditLog
 from longterm_memory.errors import StorageFailed
 from longterm_memory.models import AuditEntry
@@ -139,6 +141,41 @@ async def test_a_person_can_be_taken_out() -> None:
         assert exc.reason == "storage_down"
     else:
         raise AssertionError("a log that cannot be read is not empty")
+
+
+async def test_unreadable_blocks_are_passed_over_and_damaged_ones_go_with_a_person() -> None:
+    storage = MemoryStorage()
+    log = AuditLog(storage)
+    for _ in range(3 * BLOCK_ENTRIES):
+        await log.append(entry())
+    damaged, newer, _ = sorted(storage.values)
+    storage.values[damaged] = b"{no json"
+    theirs = storage.values[newer] = storage.values[newer].replace(
+        b'"schema_version":1', b'"schema_version":2'
+    )
+    for _ in range(2):
+        log = AuditLog(storage)
+        for _ in range(KEPT):
+            await log.append(entry(sender="9002"))
+        assert (storage.values[damaged], storage.values[newer]) == (b"{no json", theirs)
+        assert len(await log.entries(HERE)) == KEPT - 2 * BLOCK_ENTRIES
+    with pytest.raises(StorageFailed, match="audit_newer"):
+        await log.remove_person(HERE, "9001")
+    assert (storage.values.get(damaged), storage.values[newer]) == (None, theirs)
+
+
+async def test_what_waits_for_storage_is_taken_out_with_a_person_too() -> None:
+    storage = MemoryStorage()
+    await AuditLog(storage).append(entry())
+    storage.down = True
+    log = AuditLog(storage)
+    await log.append(entry())
+    assert log.unsaved
+    storage.down = False
+    assert await log.remove_person(HERE, "9001") == 2
+    await log.append(entry(sender="9002"))
+    assert b"9001" not in b"".join(storage.values.values())
+    assert [e.number for e in await AuditLog(storage).entries(HERE)] == [3, 2, 1]
 
 
 # ---------------------------------------------------------------- through the fronts

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from longterm_memory.console import spaces as console
 from longterm_memory.console import answer
+from longterm_memory.console import spaces as console
 from longterm_memory.models import Snapshot
 from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.service import MemoryService
@@ -62,6 +62,7 @@ async def test_nothing_stored_is_an_empty_list_with_the_knowledge_base(bot: Bot)
     assert await ask(bot, "/spaces", {}) == {
         "spaces": [],
         "total": 0,
+        "untold": 0,
         "knowledge_base": {"id": KB, "has_model": True},
     }
 
@@ -350,10 +351,10 @@ async def test_a_space_is_never_left_out_because_storage_failed(bot: Bot, what: 
 async def test_anything_unexpected_is_logged_and_answered(
     bot: Bot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def broken(_: MemoryService, __: Isolation) -> Any:
+    async def broken(*_: object) -> Any:
         raise RuntimeError("with a private detail")
 
-    monkeypatch.setattr(console, "_found", broken)
+    monkeypatch.setattr(console, "_last_activities", broken)
     with caplog.at_level(logging.ERROR):
         found = await ask(bot, "/spaces")
     assert found["error"]["code"] == "internal"

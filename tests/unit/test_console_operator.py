@@ -97,11 +97,13 @@ async def test_a_space_and_a_person_are_erased_with_a_code_only() -> None:
     here = await space(bot)
     offer = await ask(bot, "/erase_space", space_id=here)
     assert (offer["episodes"], offer["profiles"], offer["erased"]) == (2, 2, False)
-    assert (await ask(bot, "/erase_space", space_id=here, code="zzzzzz"))["error"]["code"] == "code_wrong"
+    assert (await ask(bot, "/erase_space", space_id=here, code="zzzzzz"))["error"][
+        "code"
+    ] == "code_wrong_console"
     there = await space(bot, "group_77002")
     assert (await ask(bot, "/erase_space", space_id=there, code=offer["code"]))["error"][
         "code"
-    ] == "code_wrong"
+    ] == "code_wrong_console"
     person = await ask(bot, "/erase_person", sender_id="9002")
     assert (person["episodes"], person["profiles"], person["spaces"]) == (1, 1, 1)
     erased = await ask(bot, "/erase_person", sender_id="9002", code=person["code"])

@@ -10,7 +10,7 @@ from collections import defaultdict
 import pytest
 
 from longterm_memory.drafts import EpisodeDraft
-from longterm_memory.errors import LongTermMemoryError
+from longterm_memory.errors import LongTermMemoryError, NotFound
 from longterm_memory.models import Episode, Filters
 from longterm_memory.records.keys import Visibility
 from longterm_memory.scope import Scope, Speaker
@@ -54,6 +54,8 @@ class Crowd:
             task.cancel()
         try:
             await task
+        except NotFound:
+            assert gone is not None  # somebody else forgot it at the same time
         except (asyncio.CancelledError, LongTermMemoryError):
             if gone is not None:
                 self.unsure.add((scope.user_key, gone.sender_id, gone.content))

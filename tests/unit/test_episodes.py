@@ -253,6 +253,7 @@ async def test_no_change_in_one_scope_shows_in_another(memory: Core) -> None:  #
         mine.append(await memory.say("My flight is Tuesday", scope=scope))
     await memory.say("My flight is Wednesday", MINA, "correction", scope=OTHER)
     await memory.importer.add_many(OTHER, [draft("note")])
-    await memory.episodes.forget(OTHER, mine[0])  # another scope's memory: nothing there to delete
+    with pytest.raises(NotFound):
+        await memory.episodes.forget(OTHER, mine[0])  # another scope's memory: nothing there to delete
     assert await memory.active() == ["My flight is Tuesday"]
     assert await memory.listed(OTHER) == ["My flight is Wednesday", "note"]

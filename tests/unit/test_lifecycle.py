@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from longterm_memory.errors import BadArgument, Forbidden, NotFound, StoreFailed
@@ -133,11 +135,12 @@ async def test_a_store_that_fails_half_way_loses_nothing() -> None:
     memory, episode = await one(bot)
     for fault in ("vector_upsert", "vector_delete"):
         bot.api.faults.fail.add(fault)
-        with pytest.raises(StoreFailed):
+        # Without the delete the change was made all the same.
+        with contextlib.nullcontext() if fault == "vector_delete" else pytest.raises(StoreFailed):
             await memory.edit(episode.id, f"Mina's dentist is on Monday {fault}")
         bot.api.faults.fail.clear()
         content = (await memory.show(episode.id)).content
-        assert content.startswith("Mina's dentist is on")
+        assert content.endswith("Monday vector_delete" if fault == "vector_delete" else "Friday")
         bot.restart()
         memory = await bot.memory()
         assert [e.content for e in await memory.select(Filters())] == [content]

@@ -81,9 +81,9 @@ async def lived_in(isolation: Isolation = Isolation.SESSION) -> tuple[Bot, list[
     await say("My flight is Thursday", tags=("correction",), source="candidate")
     osaka = await say("I live in Osaka")
     await say("I live in Berlin", tags=("correction",))
-    await store.set_status(here, osaka, Status.ACTIVE)  # restored: both are active again
+    await store.changes.set_status(here, osaka, Status.ACTIVE)  # restored: both are active again
     chess = await say("Mina plays chess")
-    await store.set_status(here, chess, Status.ARCHIVED)
+    await store.changes.set_status(here, chess, Status.ARCHIVED)
     await say("Mina plays chess")  # said again: the same words, active and archived
     await say('Tao: \u2028 \x00 \\ " </mem> 😀\n\n# heading\r\n- bullet', TAO, where=there)
     await say("x" * 8_000, Speaker("", "nobody known"))
@@ -243,7 +243,7 @@ async def test_markdown_reads_back_and_nobody_forges_its_marks() -> None:
         tags = ("#a, b", "]\n- c")
         await store.remember(HERE, EpisodeDraft(text, tags=tags, importance=4, timestamp=when, sender=forger))
     archived = (await episodes_of(bot))[0]
-    await store.set_status(HERE, archived.id, Status.ARCHIVED)
+    await store.changes.set_status(HERE, archived.id, Status.ARCHIVED)
     await bot.service.profiles.update(
         HERE, forger, field="traits", action="add", values="x\n## y", target="session"
     )

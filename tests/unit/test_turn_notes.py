@@ -105,7 +105,7 @@ def test_what_was_forgotten_waits_nowhere() -> None:
     turns = TurnWindow(time.clock)
     before = turns.begin(GROUP, MINA, query_id="q", text="x", waiting=hits(3))
     turns.begin(GROUP, TAO, query_id="q", text="x")
-    turns.forget([numbered_id(1)])
+    turns.forget(GROUP.user_key, [numbered_id(1)])
     after = turns.begin(OTHER, MINA, query_id="q", text="x", waiting=hits(3))  # recalled before, noted after
     for note in (before, after):
         assert ids(turns.take_waiting(note, "x", 5)) == [numbered_id(0), numbered_id(2)]
@@ -156,22 +156,22 @@ async def test_long_keys_are_shortened_and_stay_apart(store: SnapshotStore) -> N
 
 async def test_what_was_forgotten_is_in_no_snapshot(api: StrictHost, store: SnapshotStore) -> None:
     await store.put(snapshot("a0000001", "b0000001"))
-    await store.forget(KEY, ["a0000001", "z0000001"])
+    await store.forget(GROUP, ["a0000001", "z0000001"])
     kept = await store.get(KEY)
     assert kept is not None
     assert [e.id for e in kept.episodes] == ["b0000001"]
     assert "secret a0000001" not in api.values[snapshot_key(KEY)].decode()
     assert kept.blocks == ("profile",)  # the block that showed it went whole
     with api.calls.recording() as log:
-        await store.forget(KEY, ["z0000001"])
-        await store.forget(OTHER.scope_key, ["z0000001"])
+        await store.forget(GROUP, ["z0000001"])
+        await store.forget(OTHER, ["z0000001"])
     assert log.counts["set_plugin_storage"] == 0
 
 
 async def test_a_turn_that_publishes_late_does_not_bring_it_back(
     api: StrictHost, store: SnapshotStore
 ) -> None:
-    await store.forget(KEY, ["a0000001"])
+    await store.forget(GROUP, ["a0000001"])
     await store.put(snapshot("a0000001", "b0000001"))
     assert "secret a0000001" not in api.values[snapshot_key(KEY)].decode()
     kept = await store.get(KEY)
@@ -182,7 +182,7 @@ async def test_a_turn_that_publishes_late_does_not_bring_it_back(
 async def test_forgetting_does_not_undo_a_newer_snapshot(api: StrictHost, store: SnapshotStore) -> None:
     await store.put(snapshot("a0000001", "b0000001"))
     api.faults.slow = {"get_plugin_storage": 0.01}
-    forgetting = asyncio.create_task(store.forget(KEY, ["a0000001"]))
+    forgetting = asyncio.create_task(store.forget(GROUP, ["a0000001"]))
     await asyncio.sleep(0.003)
     await store.put(snapshot("c0000001"))
     await forgetting
@@ -198,10 +198,10 @@ async def test_what_cannot_be_read_is_reported_and_forgetting_removes_a_damaged_
     api.values[snapshot_key(KEY)] = b"{"
     with pytest.raises(StorageFailed, match="profile_unreadable"):
         await store.get(KEY)
-    await store.forget(KEY, ["a0000001"])
+    await store.forget(GROUP, ["a0000001"])
     assert snapshot_key(KEY) not in api.values
-    await store.put(snapshot("a0000001"))
+    await store.put(snapshot("b0000001"))
     api.faults.storage_down = True
-    for attempt in (store.get(KEY), store.put(snapshot()), store.forget(KEY, ["a0000001"])):
+    for attempt in (store.get(KEY), store.put(snapshot()), store.forget(GROUP, ["b0000001"])):
         with pytest.raises(StorageFailed, match="storage_down"):
             await attempt

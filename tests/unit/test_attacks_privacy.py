@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-import zlib
-from collections.abc import Callable
-from typing import Any
 
 from longterm_memory.console import answer
 from longterm_memory.erasure import erase_person
 from longterm_memory.errors import LongTermMemoryError, StorageFailed
 from longterm_memory.retrieval import retrieve
 from longterm_memory.scope import Speaker
-from tests.support.memory import KB, Bot, new_bot
+from tests.support.kept import forgetme, stored
+from tests.support.memory import Bot, new_bot
 
 G, T, PRIVATE = ("group_77001", "9001"), ("group_77001", "9002"), ("person_9001", "9001")
 ELSEWHERE = ("group_77002", "9001")
-
-
-def stored(bot: Bot, prefix: str = "") -> str:
-    """Everything that is kept anywhere (or under a prefix of plugin storage), as text."""
-    rows = [] if prefix else [[row.metadata, row.document] for row in bot.api.rows[KB].values()]
-    values = (f"{k}{_text(v)}" for k, v in bot.api.values.items() if k.startswith(prefix))
-    return json.dumps(rows) + "".join(values)
-
-
-def _text(value: bytes) -> str:
-    try:
-        return zlib.decompress(value).decode()
-    except zlib.error:
-        return value.decode()
-
-
-async def forgetme(bot: Bot, *where: str) -> Callable[[], Any]:
-    """Ask for a code; returns what confirms it."""
-    found = re.search(r"forgetme (\w{6})\b", await bot.command("memory forgetme", *where))
-    assert found
-    return lambda: bot.command(f"memory forgetme {found[1]}", *where)
 
 
 def slot(bot: Bot, prefix: str) -> str:

@@ -28,6 +28,8 @@ EPISODES = "## Recalled memories"
 RECORD = re.compile(r"(\d{4}-\d\d-\d\d)\S* \*{1,5}\S* (.+?) ([0-9a-z]{8}) <<(.*?)>>", re.DOTALL)
 """A memory as the model sees it anywhere: day, speaker, id, text."""
 PAGE = "memory_console"
+PATIENCE = {"recall_deadline_seconds": 6}
+"""Twice the default: a busy machine is no reason to miss a memory."""
 BEFORE_US = ("agentic_rag", "context_reader", "meddler")
 """Playground plugins that are installed before the product; a pipeline uses them only when its test says so."""
 
@@ -155,6 +157,7 @@ class MemoryHost:
         for folder in BEFORE_US:
             stage.install(folder)
         memory = cls(stage, stage.install_product())
+        memory.configure()
         memory.kb = memory.create_kb()
         memory.bot = memory.new_bot()
         return memory
@@ -180,7 +183,7 @@ class MemoryHost:
 
     def configure(self, **settings: Any) -> None:
         """Save the plugin's settings, which starts its worker anew: nothing of its memory is left in the process."""
-        self.stage.api.configure(self.plugin, settings)
+        self.stage.api.configure(self.plugin, {**PATIENCE, **settings})
 
     @contextlib.contextmanager
     def configured(self, **settings: Any) -> Iterator[None]:

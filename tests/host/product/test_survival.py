@@ -68,7 +68,7 @@ def test_everything_survives_a_restart_of_the_host(memory: MemoryHost) -> None:
 def test_a_worker_killed_in_the_middle_of_writes_loses_nothing_acknowledged(memory: MemoryHost) -> None:
     group = memory.group(memory.new_bot(reply_timeout=12))
     first = group.remember(OSLO)
-    facts = [f"The parcel number {n} stands in room {n}" for n in range(40)]
+    facts = [f"The parcel number {n} stands in room {n}" for n in range(24)]
     host = memory.stage.host
     mark = host.log_mark()
     memory.stage.models.script(
@@ -85,7 +85,7 @@ def test_a_worker_killed_in_the_middle_of_writes_loses_nothing_acknowledged(memo
     memory.stage.api.wait_plugins(memory.plugin)
     wait_until(lambda: worker_pid(memory), 30)
 
-    pages = "\n".join(group.command(f"!memory list {page}") for page in range(1, 6))
+    pages = "\n".join(group.command(f"!memory list {page}") for page in range(1, 4))
     for memory_id in [first, *acknowledged]:
         assert pages.count(f"[{memory_id}]") >= 1, memory_id
     # Doing it all again adds only what was missing.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import Forbidden, NotFound
+from .episode_writing import UNKNOWN_REASONS
+from .errors import Forbidden, NotFound, StoreFailed
 from .models import Episode
 from .policy import Action, Actor, allows, decide, sees
 from .scope import Scope, Speaker
@@ -137,3 +139,22 @@ class Access:
             query_id=self.query_id,
             began=self.began if began is None else began,
         )
+
+    @asynccontextmanager
+    async def noted_if_unknown(
+        self, operation: str, target: tuple[str, str] = ("", ""), summary: dict[str, int | str] | None = None
+    ) -> AsyncGenerator[None, None]:
+        """Write an audit entry about a change that broke off so that it may have been made.
+
+        Args:
+            operation: what was tried.
+            target: type and id of what it was tried on; that of a new memory is in the error.
+            summary: what would have changed.
+        """
+        try:
+            yield
+        except StoreFailed as exc:
+            if exc.reason in UNKNOWN_REASONS:
+                target = target if target[0] else ("episode", str(exc.details.get("id", "")))
+                await self.audit(operation, target, {**(summary or {}), "outcome": "unknown"})
+            raise

@@ -38,7 +38,7 @@ from .privacy import Privacy
 from .profiles import Limits
 from .recall.recaller import Fill
 from .scope import Scope
-from .scoped_changes import ChangingMemory, narrowing
+from .scoped_changes import Changes, narrowing
 from .settings import Settings
 from .transfer.transfer import Transfer
 from .views import Overview, ProfileView, Stats
@@ -53,10 +53,11 @@ logger = get_logger(__name__)
 _EVERYTHING = Filters(statuses=KEPT_STATUSES)
 
 
-class ScopedMemory(ChangingMemory):
+class ScopedMemory:
     """Memory of one conversation. Made by :meth:`MemoryService.scoped`; holds nothing but who acts where.
 
     Attributes:
+        changes: archive, restore, edit, forget, delete.
         privacy: opting out, and erasure.
         transfer: export and import.
     """
@@ -64,7 +65,12 @@ class ScopedMemory(ChangingMemory):
     def __init__(
         self, service: MemoryService, scope: Scope, actor: Actor, settings: Settings, query_id: str = ""
     ) -> None:
-        super().__init__(Access(service, scope, actor, settings, query_id, service.withdrawals.now()))
+        self.scope = scope
+        self.actor = actor
+        self.settings = settings
+        self._service = service
+        self._access = Access(service, scope, actor, settings, query_id, service.withdrawals.now())
+        self.changes = Changes(self._access, self.select)
         self.privacy = Privacy(self._access)
         self.transfer = Transfer(self._access, self.select)
 
@@ -153,7 +159,7 @@ class ScopedMemory(ChangingMemory):
         self._access.decide(Action.ADD)
         check = await self._access.check_wanted(draft.sender.id)
         episodes = await self._access.episodes()
-        async with self._noted_if_unknown("remember"):
+        async with self._access.noted_if_unknown("remember"):
             remembered = await episodes.remember(self.scope, draft, check)
         if not remembered.duplicate:
             episode = remembered.episode

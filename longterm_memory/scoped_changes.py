@@ -6,13 +6,10 @@ writes one audit entry; also when nobody can tell whether the change was made.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .episode_writing import UNKNOWN_REASONS
-from .errors import BadArgument, NotFound, StorageFailed, StoreFailed
+from .errors import BadArgument, NotFound, StorageFailed
 from .models import KEPT_STATUSES, Episode, Filters, Status
 from .policy import Action, check_episode_change
 
@@ -22,26 +19,20 @@ if TYPE_CHECKING:
     from .episodes import Forgotten
     from .withdrawals import Check
 
-__all__ = ["ChangingMemory", "narrowing"]
+__all__ = ["Changes", "narrowing"]
 
 
-class ChangingMemory(ABC):
-    """Changes of memories in one conversation; part of :class:`~.scoped.ScopedMemory`.
+class Changes:
+    """Changes of memories in one conversation; ``memory.changes`` of a scoped memory.
 
     Args:
         access: who acts where.
+        select: lists the memories that the actor may see.
     """
 
-    def __init__(self, access: Access) -> None:
-        self.scope = access.scope
-        self.actor = access.actor
-        self.settings = access.settings
-        self._service = access.service
+    def __init__(self, access: Access, select: Callable[[Filters], Awaitable[list[Episode]]]) -> None:
         self._access = access
-
-    @abstractmethod
-    async def select(self, filters: Filters) -> list[Episode]:
-        """Return every memory that passes the filters and may be shown to the actor."""
+        self._select = select
 
     # ------------------------------------------------------------ one memory
 
@@ -68,9 +59,9 @@ class ChangingMemory(ABC):
     async def _set_status(self, operation: str, episode_id: str, status: Status) -> Episode:
         before, check = await self._changeable(episode_id)
         summary: dict[str, int | str] = {"status_before": before.status.value, "status": status.value}
-        async with self._noted_if_unknown(operation, ("episode", episode_id), summary):
+        async with self._access.noted_if_unknown(operation, ("episode", episode_id), summary):
             changes = (await self._access.episodes()).changes
-            changed = await changes.set_status(self.scope, episode_id, status, check)
+            changed = await changes.set_status(self._access.scope, episode_id, status, check)
         await self._access.audit(
             operation, ("episode", episode_id), summary | {"status_before": changed.before.status.value}
         )
@@ -89,9 +80,9 @@ class ChangingMemory(ABC):
             "content_len_before": len(before.content),
             "content_len": len(content.strip()),
         }
-        async with self._noted_if_unknown("edit", ("episode", episode_id), summary):
+        async with self._access.noted_if_unknown("edit", ("episode", episode_id), summary):
             changed = await (await self._access.episodes()).changes.edit(
-                self.scope, episode_id, content, check
+                self._access.scope, episode_id, content, check
             )
         lengths = (len(changed.before.content), len(changed.episode.content))
         await self._access.audit("edit", ("episode", episode_id), dict(zip(summary, lengths, strict=True)))
@@ -104,7 +95,7 @@ class ChangingMemory(ABC):
             StorageFailed: ``changed_but_snapshot``.
         """
         try:
-            await self._service.changed(self.scope, changed.before, changed.episode)
+            await self._access.service.changed(self._access.scope, changed.before, changed.episode)
         except StorageFailed as exc:
             raise StorageFailed("changed_but_snapshot", id=changed.episode.id) from exc
         return changed.episode
@@ -115,9 +106,11 @@ class ChangingMemory(ABC):
         Raises:
             NotFound, Forbidden, StoreFailed, StorageFailed: there is none.
         """
-        episode = await (await self._access.episodes()).find(self.scope, episode_id)
+        episode = await (await self._access.episodes()).find(self._access.scope, episode_id)
         await self._access.check_known(episode)
-        check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+        check_episode_change(
+            self._access.actor, self._access.scope, episode, self._access.settings.command_policy
+        )
         return episode, await self._access.check_wanted(episode.sender_id)
 
     # ------------------------------------------------------------ deleting
@@ -132,17 +125,19 @@ class ChangingMemory(ABC):
         """
         episodes = await self._access.episodes()
         try:
-            episode = await episodes.find(self.scope, episode_id)
+            episode = await episodes.find(self._access.scope, episode_id)
         except NotFound:
             # Perhaps an earlier forget got no further than this.
-            await self._service.scrub(self.scope, (episode_id,), found=False)
+            await self._access.service.scrub(self._access.scope, (episode_id,), found=False)
             raise
         await self._access.check_known(episode)
-        check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+        check_episode_change(
+            self._access.actor, self._access.scope, episode, self._access.settings.command_policy
+        )
         # Before, so that nothing is left if we get no further; after, because a turn may have shown it meanwhile.
-        await self._service.scrub(self.scope, (episode_id,))
-        async with self._noted_if_unknown("forget", ("episode", episode_id)):
-            forgotten = await episodes.forget(self.scope, episode)
+        await self._access.service.scrub(self._access.scope, (episode_id,))
+        async with self._access.noted_if_unknown("forget", ("episode", episode_id)):
+            forgotten = await episodes.forget(self._access.scope, episode)
         await self._access.audit("forget", ("episode", episode_id), {"superseded": len(forgotten.chain)})
         await self._scrub_deleted(forgotten.ids)
         return forgotten
@@ -159,8 +154,8 @@ class ChangingMemory(ABC):
             filters.statuses >= KEPT_STATUSES
         ):
             raise BadArgument("delete_needs_filter")
-        found = await self.select(filters)
-        mine = bool(found) and all(e.is_from(self.actor.speaker.id) for e in found)
+        found = await self._select(filters)
+        mine = bool(found) and all(e.is_from(self._access.actor.speaker.id) for e in found)
         self._access.decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
         return await self._delete(found, ",".join(sorted(narrowing(filters))))
 
@@ -174,19 +169,21 @@ class ChangingMemory(ABC):
         episodes, found = await self._access.episodes(), []
         for episode_id in dict.fromkeys(episode_ids):
             try:
-                found.append(await episodes.find(self.scope, episode_id))
+                found.append(await episodes.find(self._access.scope, episode_id))
             except NotFound:
                 continue
         for episode in found:
-            check_episode_change(self.actor, self.scope, episode, self.settings.command_policy)
+            check_episode_change(
+                self._access.actor, self._access.scope, episode, self._access.settings.command_policy
+            )
         return await self._delete(found, "ids")
 
     async def _delete(self, found: Sequence[Episode], filters: str) -> tuple[str, ...]:
         """Delete memories that the actor may delete; returns the ids of those that were still there."""
-        await self._service.scrub(self.scope, tuple(e.id for e in found))
+        await self._access.service.scrub(self._access.scope, tuple(e.id for e in found))
         summary: dict[str, int | str] = {"count": len(found), "filters": filters}
-        async with self._noted_if_unknown("delete", ("episodes", ""), summary):
-            deleted = await (await self._access.episodes()).delete_many(self.scope, found)
+        async with self._access.noted_if_unknown("delete", ("episodes", ""), summary):
+            deleted = await (await self._access.episodes()).delete_many(self._access.scope, found)
         if deleted:
             await self._access.audit("delete", ("episodes", ""), summary | {"count": len(deleted)})
         await self._scrub_deleted(deleted)
@@ -194,30 +191,9 @@ class ChangingMemory(ABC):
 
     async def _scrub_deleted(self, episode_ids: tuple[str, ...]) -> None:
         try:
-            await self._service.scrub(self.scope, episode_ids)
+            await self._access.service.scrub(self._access.scope, episode_ids)
         except StorageFailed as exc:
             raise StorageFailed("deleted_but_snapshot") from exc
-
-    # ------------------------------------------------------------ what nobody can tell
-
-    @asynccontextmanager
-    async def _noted_if_unknown(
-        self, operation: str, target: tuple[str, str] = ("", ""), summary: dict[str, int | str] | None = None
-    ) -> AsyncGenerator[None, None]:
-        """Write an audit entry about a change that broke off so that it may have been made.
-
-        Args:
-            operation: what was tried.
-            target: type and id of what it was tried on; that of a new memory is in the error.
-            summary: what would have changed.
-        """
-        try:
-            yield
-        except StoreFailed as exc:
-            if exc.reason in UNKNOWN_REASONS:
-                target = target if target[0] else ("episode", str(exc.details.get("id", "")))
-                await self._access.audit(operation, target, {**(summary or {}), "outcome": "unknown"})
-            raise
 
 
 def narrowing(filters: Filters) -> list[str]:

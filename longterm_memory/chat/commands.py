@@ -192,11 +192,11 @@ async def _stats(request: Request) -> str:
 
 
 async def _edit(request: Request) -> str:
-    return render.edited(request.voice, await request.memory.edit(request.line.id, request.line.text))
+    return render.edited(request.voice, await request.memory.changes.edit(request.line.id, request.line.text))
 
 
 async def _archive(request: Request) -> str:
-    return render.archived(request.voice, await request.memory.archive(request.line.id))
+    return render.archived(request.voice, await request.memory.changes.archive(request.line.id))
 
 
 async def _restore(request: Request) -> str:
@@ -204,16 +204,16 @@ async def _restore(request: Request) -> str:
     # Afterwards nothing tells any more what had replaced it.
     before = await memory.show(request.line.id)
     newer = (await memory.related(before)).newer if before.status is Status.SUPERSEDED else None
-    return render.restored(request.voice, await memory.restore(request.line.id), newer)
+    return render.restored(request.voice, await memory.changes.restore(request.line.id), newer)
 
 
 async def _forget(request: Request) -> str:
-    return render.forgotten(request.voice, await request.memory.forget(request.line.id))
+    return render.forgotten(request.voice, await request.memory.changes.forget(request.line.id))
 
 
 async def _delete(request: Request) -> str:
     filters = request.line.filters
-    return render.deleted(request.voice, await request.memory.delete(filters), filters)
+    return render.deleted(request.voice, await request.memory.changes.delete(filters), filters)
 
 
 # ---------------------------------------------------------------- oneself

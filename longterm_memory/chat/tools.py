@@ -100,7 +100,7 @@ async def _update_profile(service: MemoryService, memory: ScopedMemory, voice: V
 
 
 async def _forget(service: MemoryService, memory: ScopedMemory, voice: Voice, params: object) -> str:
-    return replies.forgotten(voice, await memory.forget(read_forget(params).episode_id))
+    return replies.forgotten(voice, await memory.changes.forget(read_forget(params).episode_id))
 
 
 TOOLS: dict[str, _Run] = {

@@ -301,7 +301,7 @@ async def test_an_audit_entry_survives_storage_that_cannot_be_read_just_then() -
         return await real(key)
 
     bot.service.audit._storage.get = get  # type: ignore[method-assign]
-    await memory.archive(nuts)
+    await memory.changes.archive(nuts)
     bot.service.audit._storage.get = real  # type: ignore[method-assign]
-    await memory.restore(nuts)
+    await memory.changes.restore(nuts)
     assert [e.operation for e in await memory.audit_entries()] == ["restore", "archive", "remember"]

@@ -272,7 +272,7 @@ async def test_the_audit_shows_the_operators_changes_and_entries_of_another_vers
     bot = await new_bot()
     one = await bot.remember("Mina's rent is due on the 15th")
     await bot.tool("update_profile", {"field": "notes", "action": "add", "value": "we meet on Fridays"})
-    await (await bot.memory("group_77001", "", via="console")).archive(one)
+    await (await bot.memory("group_77001", "", via="console")).changes.archive(one)
     await bot.service.audit.append(AuditEntry(operation="levitate", scope_key="b-01:group_77001", via="wire"))
     lines = (await bot.command("memory audit")).splitlines()
     assert lines[1].endswith("an unknown speaker · levitate")

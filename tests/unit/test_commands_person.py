@@ -235,4 +235,4 @@ async def test_refusals_of_state_do_not_point_to_help_on_typing() -> None:
     assert "!memory help delete" in await bot.command("memory delete")
     memory = await bot.memory(*TAO)
     with pytest.raises(Forbidden):
-        await memory.delete(Filters(sender_id="9001", statuses=KEPT_STATUSES))
+        await memory.changes.delete(Filters(sender_id="9001", statuses=KEPT_STATUSES))

@@ -39,7 +39,7 @@ async def test_archive_and_restore_change_the_status_and_nothing_else(again: boo
     bot = await new_bot()
     memory, before = await one(bot)
     with bot.api.calls.recording() as calls:
-        archived = await memory.archive(before.id)
+        archived = await memory.changes.archive(before.id)
     assert calls.counts["invoke_embedding"] == 0
     assert archived == same_but(before, status=Status.ARCHIVED)
     if again:
@@ -49,14 +49,14 @@ async def test_archive_and_restore_change_the_status_and_nothing_else(again: boo
     assert await found(memory, "dentist on Friday") == []
     assert "Friday" not in await bot.prompt("when is the dentist?")
     assert (await memory.page(Filters(statuses=frozenset({Status.ARCHIVED})))).items == (archived,)
-    assert await memory.restore(before.id) == before
+    assert await memory.changes.restore(before.id) == before
     assert await found(memory, "dentist on Friday") == [before.id]
 
 
 async def test_an_edit_keeps_all_but_the_text_and_is_found_by_the_new_one(again: bool) -> None:
     bot = await new_bot()
     memory, before = await one(bot)
-    changed = await memory.edit(before.id, "  Mina's flight leaves on Sunday ")
+    changed = await memory.changes.edit(before.id, "  Mina's flight leaves on Sunday ")
     assert changed == same_but(before, content="Mina's flight leaves on Sunday")
     if again:
         bot.restart()
@@ -72,11 +72,11 @@ async def test_archive_restore_edit_forget_shrinks_the_collection_by_one() -> No
     memory, episode = await one(bot)
     await bot.remember("The offsite is in Oslo")
     rows = len(bot.api.rows[KB])
-    await memory.archive(episode.id)
-    await memory.restore(episode.id)
-    await memory.edit(episode.id, "Mina's dentist is on Monday")
+    await memory.changes.archive(episode.id)
+    await memory.changes.restore(episode.id)
+    await memory.changes.edit(episode.id, "Mina's dentist is on Monday")
     assert len(bot.api.rows[KB]) == rows
-    assert (await memory.forget(episode.id)).ids == (episode.id,)
+    assert (await memory.changes.forget(episode.id)).ids == (episode.id,)
     assert len(bot.api.rows[KB]) == rows - 1
 
 
@@ -90,14 +90,14 @@ async def test_a_superseded_memory_comes_back_with_its_importance() -> None:
     assert (await memory.related(old)).newer == await memory.show(new_id)
     assert (await memory.related(await memory.show(new_id))).older == (old,)
     with pytest.raises(BadArgument, match="archive_superseded"):
-        await memory.archive(old_id)
-    restored = await memory.restore(old_id)
+        await memory.changes.archive(old_id)
+    restored = await memory.changes.restore(old_id)
     assert restored == same_but(old, status=Status.ACTIVE, superseded_by="")
     bot.restart()
     memory = await bot.memory()
     assert {e.id for e in await memory.select(Filters())} == {old_id, new_id}
     # Its chain is cut: forgetting the correction leaves what was restored.
-    assert (await memory.forget(new_id)).chain == ()
+    assert (await memory.changes.forget(new_id)).chain == ()
     assert [e.id for e in await memory.select(EVERYTHING)] == [old_id]
 
 
@@ -106,7 +106,7 @@ async def test_what_cannot_be_done_changes_nothing() -> None:
     memory, episode = await one(bot)
     other = await bot.remember("The offsite is in Oslo")
     with pytest.raises(BadArgument, match="status_already"):
-        await memory.restore(episode.id)
+        await memory.changes.restore(episode.id)
     for text, reason in (
         (episode.content, "edit_same"),
         ("the offsite is in  oslo", "edit_duplicate"),
@@ -115,15 +115,15 @@ async def test_what_cannot_be_done_changes_nothing() -> None:
         ("my password is hunter2x!", "content_secret"),
     ):
         with pytest.raises(BadArgument, match=reason):
-            await memory.edit(episode.id, text)
-    for operation in (memory.archive, memory.restore):
+            await memory.changes.edit(episode.id, text)
+    for operation in (memory.changes.archive, memory.changes.restore):
         with pytest.raises(NotFound):
             await operation("k7m29xqd")
     elsewhere = await bot.memory("group_77002")
     with pytest.raises(NotFound):
-        await elsewhere.edit(episode.id, "stolen")
+        await elsewhere.changes.edit(episode.id, "stolen")
     tao = await bot.memory("group_77001", "9002")
-    for attempt in (tao.archive(episode.id), tao.edit(episode.id, "hers"), tao.restore(episode.id)):
+    for attempt in (tao.changes.archive(episode.id), tao.changes.edit(episode.id, "hers"), tao.changes.restore(episode.id)):
         with pytest.raises(Forbidden, match="forbidden_change_other"):
             await attempt
     assert await memory.show(episode.id) == episode
@@ -137,12 +137,12 @@ async def test_a_store_that_fails_half_way_loses_nothing() -> None:
         bot.api.faults.fail.add(fault)
         # Without the delete the change was made all the same.
         with contextlib.nullcontext() if fault == "vector_delete" else pytest.raises(StoreFailed):
-            await memory.edit(episode.id, f"Mina's dentist is on Monday {fault}")
+            await memory.changes.edit(episode.id, f"Mina's dentist is on Monday {fault}")
         bot.api.faults.fail.clear()
         content = (await memory.show(episode.id)).content
         assert content.endswith("Monday vector_delete" if fault == "vector_delete" else "Friday")
         bot.restart()
         memory = await bot.memory()
         assert [e.content for e in await memory.select(Filters())] == [content]
-    assert (await memory.forget(episode.id)).ids == (episode.id,)
+    assert (await memory.changes.forget(episode.id)).ids == (episode.id,)
     assert len(bot.api.rows[KB]) == 1

@@ -72,7 +72,7 @@ async def test_pages_of_a_conversation_go_on_where_they_were() -> None:
     first = await memory.page(Filters(), 1)
     bot.clock.move(seconds=60)
     await bot.remember("a newer fact")
-    await memory.forget(first.items[0].id)
+    await memory.changes.forget(first.items[0].id)
     second = await (await bot.memory()).page(Filters(), 2)
     assert [e.content for e in second.items] == [f"fact number {n} about city {n}" for n in range(4, -1, -1)]
     assert (second.total, second.left) == (15, 0)

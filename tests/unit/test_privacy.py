@@ -88,10 +88,10 @@ async def test_what_is_kept_of_them_is_for_them_and_admins_and_can_only_be_delet
     hits = (await mina.recall(RecallQuery(text="cats", floor=False))).hits
     assert hits
     assert all(hit.episode.sender_id != "9002" for hit in hits)
-    for attempt in (admin.edit(own.id, "Tao likes cats"), tao.archive(own.id)):
+    for attempt in (admin.changes.edit(own.id, "Tao likes cats"), tao.changes.archive(own.id)):
         with pytest.raises(Forbidden, match=r"speaker_off|other_off"):
             await attempt
-    assert (await tao.forget(own.id)).episode == own
+    assert (await tao.changes.forget(own.id)).episode == own
     assert await tao.privacy.opt(off=False)
     assert not await tao.privacy.opt(off=False)
     assert await bot.remember("Tao is back", *TAO)

@@ -1,4 +1,4 @@
-"""Tool parameters as models really send them: taken as clearly meant, or refused with one sentence."""
+"""Tool parameters as models really send them: taken as clearly meant, or refused with one sentence (M1, M4)."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ PUBLIC = {"name", "traits", "preferences", "notes", "updated_at"}
 EMPTY = {"name": "", "traits": [], "preferences": [], "notes": "", "updated_at": ""}
 
 
-def test_a_consumer_after_us_reads_the_context(company: Company, chat_with: Any) -> None:
+def test_a_consumer_after_us_reads_the_context(company: Company, chat_with: Any) -> None:  # H000
     chat = chat_with(LATE_READER)
     chat.tool("update_profile", {"field": "traits", "action": "add", "value": "tall"}, "9001", "Mina")
     chat.tool("update_profile", {"field": "notes", "action": "add", "value": "we sail"}, "9001", "Mina")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,29 +24,47 @@ from tests.support.import_worker import HERE, opened
 pytestmark = pytest.mark.engine
 
 ROOT = Path(__file__).parents[2]
+LIVES = 12
 
 
-def killed(folder: Path, seed: str, seconds: float) -> list[list[str]]:
-    """What a process said until it was killed that long after its first change."""
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.change_worker", str(folder), seed],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert worker.stdout is not None
-        said = [worker.stdout.readline()]
-        time.sleep(seconds)
-        worker.send_signal(signal.SIGKILL)
-        said += worker.stdout.readlines()
-    finally:
-        worker.kill()
-        assert worker.wait() == -signal.SIGKILL
-    return [json.loads(line) for line in said if line.endswith("\n")]
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    arguments = [sys.executable, "-m", "tests.support.change_worker", str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(arguments, cwd=ROOT, **pipes) as started:  # type: ignore[call-overload]
+        yield started
+        started.stdin.close()
 
 
-async def test_killed_in_the_middle_of_changes_every_memory_is_there_once(tmp_path: Path) -> None:
+def killed(worker: subprocess.Popen[str], seed: str, seconds: float, part: float) -> list[list[str]]:
+    """What a process said until it was killed: after that many seconds, when a part of a change was done."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    print(seed, file=worker.stdin, flush=True)
+    word, pid = json.loads(worker.stdout.readline())
+    assert word == "pid"
+    said: list[list[str]] = []
+    heard: list[float] = []
+    for line in worker.stdout:
+        said.append(json.loads(line))
+        heard.append(time.monotonic())
+        assert said[-1] != ["gone"], "it ended by itself; its error output says why"
+        if said[-1][0] == "try" and heard[-1] - heard[0] > seconds:
+            break
+    a_change = max(after - before for before, after in pairwise(heard[-9:]))
+    time.sleep(part * a_change)
+    os.kill(pid, signal.SIGKILL)
+    for line in worker.stdout:
+        more = json.loads(line)
+        if more == ["gone"]:
+            return said
+        said.append(more)
+    raise AssertionError("the process that makes them is gone")
+
+
+async def test_killed_in_the_middle_of_changes_every_memory_is_there_once(
+    worker: subprocess.Popen[str], tmp_path: Path
+) -> None:
     seed = random.randrange(10**6)
     dice = random.Random(seed)
     async with opened(tmp_path) as service:
@@ -53,9 +74,11 @@ async def test_killed_in_the_middle_of_changes_every_memory_is_there_once(tmp_pa
         found = await store.select(HERE.user_key, Filters(statuses=KEPT_STATUSES))
     acknowledged = {e.id: (e.content, str(e.status)) for e in found}
     changes = 0
-    for life in range(2):
+    for life in range(LIVES):
         possible = {one: {as_it_was} for one, as_it_was in acknowledged.items()}
-        for word, one, content, status in killed(tmp_path, f"{seed}-{life}", dice.uniform(0.05, 0.6)):
+        for word, one, content, status in killed(
+            worker, f"{seed}-{life}", dice.uniform(0, 0.1), dice.random()
+        ):
             made = (content, status)
             possible[one] = {made} if word == "done" else possible[one] | {made}
             changes += word == "done"
@@ -77,4 +100,4 @@ async def test_killed_in_the_middle_of_changes_every_memory_is_there_once(tmp_pa
             ]
             assert sorted(rows) == sorted(now), (seed, life)
             acknowledged = now
-    assert changes > 3
+    assert changes > LIVES

@@ -1,51 +1,79 @@
-"""A plugin process that changes memories of a knowledge base on disk for ever, for tests that kill it.
+"""Plugin processes that change memories of a knowledge base on disk for ever, for tests that kill them.
 
-``python -m tests.support.change_worker <folder> <seed>`` edits, archives and restores whatever it finds there. It
-prints what it is about to make of a memory and, once that is acknowledged, what it made: ``["try" | "done", id,
-content, status]``, a line each.
+``python -m tests.support.change_worker <folder>`` makes a process for each seed that it reads, so that what takes long
+is imported once. Each edits, archives and restores whatever it finds there, and prints ``["pid", <pid>]``, then what it
+is about to make of a memory and, once that is acknowledged, what it made: ``["try" | "done", id, content, status]``;
+``["gone"]`` comes when it is no more. A line of JSON each.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import os
 import random
 import sys
+from itertools import count
 from pathlib import Path
 
+from longterm_memory.chat.commands import run_command
 from longterm_memory.models import KEPT_STATUSES, Filters
-from longterm_memory.policy import Actor
 from longterm_memory.scope import Speaker
+from playground.turn import LocalTurn
 from tests.support.import_worker import HERE, opened
+from tests.support.strict_host import StrictHost
 
 __all__ = ["MINA"]
 
 MINA = Speaker("9001", "Mina")
 
 
+DONE = {"edit": "Changed", "archive": "Archived", "restore": "["}
+"""How the reply begins that acknowledges a command."""
+
+
 async def _main(folder: Path, seed: str) -> None:
     dice = random.Random(seed)
     async with opened(folder) as service:
-        memory = await service.space(HERE, Actor.of(HERE, MINA, "command"))
-        known = {
-            e.id: (e.content, str(e.status)) for e in await memory.select(Filters(statuses=KEPT_STATUSES))
-        }
-        number = 0
-        while True:
-            number += 1
+        store = service.episodes(await service.collection())
+        found = await store.select(HERE.user_key, Filters(statuses=KEPT_STATUSES))
+        known = {e.id: (e.content, str(e.status)) for e in found}
+        for number in count():
             one = dice.choice(sorted(known))
             content, status = known[one]
             if dice.random() < 0.5:
-                wanted = (f"{one} reads {seed} {number}", status)
-                change = memory.edit(one, wanted[0])
+                verb, wanted = "edit", (f"{one} reads {seed} {number}", status)
+            elif status == "archived":
+                verb, wanted = "restore", (content, "active")
             else:
-                wanted = (content, "active" if status == "archived" else "archived")
-                change = memory.restore(one) if status == "archived" else memory.archive(one)
-            print(json.dumps(["try", one, *wanted]), flush=True)
-            await change
-            print(json.dumps(["done", one, *wanted]), flush=True)
+                verb, wanted = "archive", (content, "archived")
+            line = f"memory {verb} {one} {wanted[0] if verb == 'edit' else ''}"
+            _say("try", one, *wanted)
+            reply = await run_command(service, LocalTurn(StrictHost(), f"!{line}", kb=["kb-1"]), line)
+            if not reply.startswith(DONE[verb]):
+                raise RuntimeError(reply)
+            _say("done", one, *wanted)
             known[one] = wanted
 
 
+def _say(*what: object) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def _serve(folder: Path) -> None:
+    importlib.import_module("langbot.pkg.vector.vdbs.chroma")
+    for line in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            _say("pid", os.getpid())
+            try:
+                asyncio.run(_main(folder, line.strip()))
+            finally:
+                os._exit(1)
+        os.waitpid(pid, 0)
+        _say("gone")
+
+
 if __name__ == "__main__":
-    asyncio.run(_main(Path(sys.argv[1]), sys.argv[2]))
+    _serve(Path(sys.argv[1]))

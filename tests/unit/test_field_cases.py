@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from longterm_memory.chat.tools import call_tool
@@ -295,7 +297,43 @@ async def test_g1_another_model_is_noticed(bot: Bot) -> None:
     assert "384" in answer
 
 
+async def test_h1_chinese_is_found_by_a_word_and_by_one_character(bot: Bot) -> None:
+    await bot.remember("阿明的口令是向日葵")
+    await bot.remember("Mina sings in a choir")
+    for query in ("口令", "口", "阿明的口令？"):
+        for answer in (
+            await bot.tool("recall_memory", {"query": query}),
+            await bot.command(f"memory search {query}"),
+            await bot.prompt(f"{query} {query}"),
+        ):
+            assert "向日葵" in answer, query
+            assert "choir" not in answer, query
+
+
 # ---------------------------------------------------------------- hostile, secret and odd input
+
+
+async def test_m1_odd_types_are_understood_or_answered_in_one_line() -> None:
+    for given, stored in (
+        ({"tags": '["a","b"]'}, ("a", "b")), ({"tags": "travel"}, ("travel",)),
+        ({"tags": "旅行，工作"}, ("旅行", "工作")), ({"tags": None}, ()),
+        ({"tags": {"0": "a"}}, ("a",)), ({"tags": [1, None, ["x"]]}, ("1", "x")),
+        ({"importance": "4"}, 4), ({"importance": "high"}, 4), ({"importance": 0.8}, 4), ({"importance": 99}, 5),
+        ({"importance": True}, None), ({"importance": None}, 2),
+        ({"content": {"text": "hi"}}, "hi"), ({"content": ["a"]}, "a"), ({"content": 5}, "5"),
+    ):  # fmt: skip
+        for whole in (False, True):
+            bot, params = await new_bot(), {"content": "the tent is green", **given}  # type: ignore[dict-item]
+            answer = await bot.tool("remember", json.dumps(params) if whole else params)
+            assert "\n" not in answer
+            found = await (await bot.memory()).select(Filters())
+            assert [getattr(e, next(iter(given))) for e in found] == ([] if stored is None else [stored]), (
+                given
+            )
+            assert stored is not None or answer.startswith("importance: expected"), answer
+    await bot.remember("the tent is green")
+    for k in ("3", 0, -1, 1e9, "all"):
+        assert "the tent is green" in await bot.tool("recall_memory", {"query": "the tent", "top_k": k}), k
 
 
 async def test_l3_secrets_are_kept_nowhere_and_talk_about_keys_is_kept(bot: Bot) -> None:

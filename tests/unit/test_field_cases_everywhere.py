@@ -196,15 +196,15 @@ async def test_what_was_forgotten_is_absent_everywhere(way: str) -> None:
             assert await delete_upload(bot.service, "doc")
         case "console":
             console = await bot.memory(GROUP, MINA, via="console")
-            assert await console.delete_chosen(["k7m29xqd"]) == ("k7m29xqd",)
+            assert await console.changes.delete_chosen(["k7m29xqd"]) == ("k7m29xqd",)
     for _ in range(2):
+        kept = {key: value.decode("utf-8", "replace") for key, value in bot.api.values.items()}
+        kept |= {i: f"{row.document} {row.metadata}" for i, row in bot.api.rows[KB].items()}
+        assert not leaks(kept, "fern")
         assert not leaks(await seen(bot, "spare key", "k7m29xqd"), "fern")
         assert (await typed(bot, "show k7m29xqd")).startswith("Not found")
         assert "fern" not in await page(bot, "/backup_part")
         assert "green" in await page(bot, "/backup_part")
-        kept = {key: value.decode("utf-8", "replace") for key, value in bot.api.values.items()}
-        kept |= {i: f"{row.document} {row.metadata}" for i, row in bot.api.rows[KB].items()}
-        assert not leaks(kept, "fern")
         assert "tent is green" in await typed(bot, "list")
         bot.restart()
 

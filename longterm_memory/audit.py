@@ -49,6 +49,19 @@ class _Log:
     free: set[int] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class AuditTrail:
+    """The log of a conversation.
+
+    Attributes:
+        entries: those that can be read, newest first.
+        unreadable: blocks of up to eight entries that are damaged or of a newer plugin.
+    """
+
+    entries: list[AuditEntry]
+    unreadable: int = 0
+
+
 class AuditLog:
     """The audit logs of one installation.
 
@@ -159,14 +172,23 @@ class AuditLog:
         return entry
 
     async def entries(self, scope_key: str) -> list[AuditEntry]:
-        """Return all entries that are kept of a conversation, newest first.
+        """Return all entries that can be read of a conversation, newest first.
 
         Raises:
-            StorageFailed: storage did not answer. Blocks that cannot be read are left out and logged.
+            StorageFailed: storage did not answer.
+        """
+        return (await self.trail(scope_key)).entries
+
+    async def trail(self, scope_key: str) -> AuditTrail:
+        """Return what is kept of a conversation, and how much of it cannot be read.
+
+        Raises:
+            StorageFailed: storage did not answer.
         """
         async with self._lock(scope_key):
-            blocks, _ = await self._all(scope_key)
-        return [entry for block in reversed(blocks) for entry in reversed(block.entries)]
+            blocks, unreadable = await self._all(scope_key)
+        found = [entry for block in reversed(blocks) for entry in reversed(block.entries)]
+        return AuditTrail(found, len(unreadable))
 
     async def remove_person(self, scope_key: str, sender_id: str) -> int:
         """Take a person's id and name out of a conversation's log; returns how many entries held them.

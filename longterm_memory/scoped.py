@@ -13,13 +13,13 @@ from logging import DEBUG, INFO
 from typing import TYPE_CHECKING
 
 from .access import Access
+from .audit import AuditTrail
 from .episodes import EpisodeDraft, Relatives, Remembered
 from .errors import LongTermMemoryError
 from .listing import PAGE_SIZE, Page, newest_first
 from .logs import get_logger
 from .models import (
     KEPT_STATUSES,
-    AuditEntry,
     Episode,
     Filters,
     Profile,
@@ -41,7 +41,7 @@ from .scope import Scope
 from .scoped_changes import Changes, narrowing
 from .settings import Settings
 from .transfer.transfer import Transfer
-from .views import Overview, ProfileView, Stats
+from .views import AuditPage, Overview, ProfileView, Stats
 
 if TYPE_CHECKING:
     from .service import MemoryService
@@ -282,7 +282,7 @@ class ScopedMemory:
         before: int = 0,
         operation: str = "",
         sender_id: str = "",
-    ) -> Page[AuditEntry]:
+    ) -> AuditPage:
         """Return one page of the log of changes in this conversation, newest first.
 
         Args:
@@ -295,26 +295,28 @@ class ScopedMemory:
         Raises:
             Forbidden, StorageFailed: it could not be read.
         """
+        trail = await self.audit_trail()
         entries = [
             e
-            for e in await self.audit_entries()
+            for e in trail.entries
             if (not before or e.number < before)
             and (not operation or e.operation == operation)
             and (not sender_id or e.sender_id == sender_id)
         ]
         viewer = ("audit", self.scope.scope_key, self.actor, before, operation, sender_id, size)
-        return self._service.listings.page(
+        page = self._service.listings.page(
             viewer, entries, number, size, key=lambda e: (-float(e.number), e.audit_id)
         )
+        return AuditPage(page.items, page.total, page.page, page.pages, page.left, trail.unreadable)
 
-    async def audit_entries(self) -> list[AuditEntry]:
-        """Return the whole log of changes in this conversation, newest first.
+    async def audit_trail(self) -> AuditTrail:
+        """Return the whole log of changes in this conversation.
 
         Raises:
             Forbidden, StorageFailed: it could not be read.
         """
         self._access.decide(Action.READ)
-        return await self._service.audit.entries(self.scope.scope_key)
+        return await self._service.audit.trail(self.scope.scope_key)
 
     async def overview(self) -> Overview:
         """Return how memory stands here; a store that does not answer is a problem named in it, no error."""

@@ -9,13 +9,14 @@ from datetime import datetime
 
 from .erasure import Traces
 from .errors import LongTermMemoryError
-from .models import Episode, Profile, Status
+from .listing import Page
+from .models import AuditEntry, Episode, Profile, Status
 from .policy import Actor
 from .profile_records import StoredProfile
 from .scope import Scope
 from .settings import Settings
 
-__all__ = ["ErasureOffer", "Exported", "Overview", "ProfileView", "Stats"]
+__all__ = ["AuditPage", "ErasureOffer", "Exported", "Overview", "ProfileView", "Stats"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,17 @@ class Stats:
 
 def _most(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(Counter(values).most_common())
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage(Page[AuditEntry]):
+    """One page of an audit log, newest first.
+
+    Attributes:
+        unreadable: blocks of up to eight entries that could not be read and are missing.
+    """
+
+    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

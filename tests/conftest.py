@@ -1,13 +1,18 @@
-"""How ``pytest -n`` shares the tests out: whatever shares a host or an engine stays in one worker, which starts it."""
+"""Settings for all tests, and how ``pytest -n`` shares the tests out: whatever shares a host or an engine stays in one worker, which starts it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from playground.host import VERSIONS
 from tests.support.real_engines import ENGINES, FLAVOURS
+
+# The same examples in every run: a run says something about the change, not about luck.
+settings.register_profile("repeatable", derandomize=True, database=None)
+settings.load_profile("repeatable")
 
 
 def group_of(nodeid: str) -> str:

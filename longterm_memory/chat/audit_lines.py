@@ -15,7 +15,7 @@ from .inert import one_line
 from .voice import Voice
 
 if TYPE_CHECKING:
-    from ..listing import Page
+    from ..views import AuditPage
 
 __all__ = ["OPERATIONS", "VIAS", "audit", "audit_rows"]
 
@@ -42,11 +42,14 @@ _SUMMARY = 140
 """Longest list of numbers of an entry, in characters."""
 
 
-def audit(voice: Voice, page: Page[AuditEntry]) -> str:
+def audit(voice: Voice, page: AuditPage) -> str:
     """Return one page of the log, newest first."""
+    missing = [voice.say("audit_unreadable", count=8 * page.unreadable)] if page.unreadable else []
+    if not page.items and page.total:
+        return voice.say("list_end", page=page.page - 1)
     if not page.items:
-        return voice.say("list_end", page=page.page - 1) if page.total else voice.say("audit_none")
-    lines = [voice.say("audit_head", page=page.page, pages=page.pages, count=page.total)]
+        return "\n".join(missing or [voice.say("audit_none")])
+    lines = [*missing, voice.say("audit_head", page=page.page, pages=page.pages, count=page.total)]
     lines += [_line(voice, entry) for entry in page.items]
     if page.left:
         lines.append(voice.say("audit_more", next=page.page + 1))

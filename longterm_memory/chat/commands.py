@@ -14,6 +14,7 @@ from ..logs import get_logger
 from ..models import KEPT_STATUSES, Filters, RecallQuery, Status
 from ..ports import Turn
 from ..scoped import PAGE_SIZE, ScopedMemory
+from ..settings import Settings
 from . import render
 from .audit_lines import audit
 from .command_line import CommandLine, parse
@@ -85,22 +86,32 @@ async def run_command(service: MemoryService, turn: Turn, command_text: str, *, 
     Returns:
         The one reply; a refusal or failure is a sentence as well.
     """
-    voice, verb = Voice(), None
+    # Help and health have to work where nothing else does.
+    settings, down = await _settings(service)
+    voice, verb = Voice.of(settings), None
     try:
-        settings = await service.settings()
-        voice = Voice.of(settings)
         line = parse(command_text)
         verb = line.verb
         if verb is Verb.HELP:
             return help_text(voice, line, settings.command_policy)
         if verb is Verb.HEALTH:
             return await _health(service, turn, voice)
+        if down:
+            raise down
         conversation = await Conversation.of_turn(turn)
         memory = await service.scoped(conversation, via="command", privilege=privilege)
         return await COMMANDS[verb](Request(service, turn, conversation, memory, voice, line))
     except LongTermMemoryError as exc:
         logger.info("command refused: query_id=%s verb=%s reason=%s", turn.query_id, verb, exc.reason)
         return render.error(voice, exc, verb)
+
+
+async def _settings(service: MemoryService) -> tuple[Settings, LongTermMemoryError | None]:
+    """Return the settings in force; without the knowledge base's own when its record cannot be read, and why."""
+    try:
+        return await service.settings(), None
+    except LongTermMemoryError as exc:
+        return service.configuration(None)[0], exc
 
 
 async def _health(service: MemoryService, turn: Turn, voice: Voice) -> str:
@@ -266,8 +277,8 @@ async def _import(request: Request) -> str:
 async def _audit(request: Request) -> str:
     line = request.line
     if line.choice == "export":
-        entries = await request.memory.audit_entries()
-        package = audit_package(request.voice, entries, line, request.service.now())
+        trail = await request.memory.audit_trail()
+        package = audit_package(request.voice, trail, line, request.service.now())
         # An export has parts and no pages: "audit export 2" can only mean this.
         part = line.part or (line.page if line.page > 1 else 0)
         return await deliver(request.voice, request.turn, package, part)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..models import AuditEntry
 from ..transfer.exporting import document, parts, to_markdown
 from .audit_lines import audit_rows
 from .delivery import FILE_CHARS, PART_CHARS, Package, Part, pieces
@@ -16,6 +15,7 @@ from .voice import Voice
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ..audit import AuditTrail
     from ..views import Exported
     from .command_line import CommandLine
 
@@ -62,22 +62,23 @@ def export_package(voice: Voice, found: Exported, line: CommandLine, now: dateti
     )
 
 
-def audit_package(voice: Voice, entries: Sequence[AuditEntry], line: CommandLine, now: datetime) -> Package:
+def audit_package(voice: Voice, trail: AuditTrail, line: CommandLine, now: datetime) -> Package:
     """Return the log of changes as JSON.
 
     Args:
         voice: how to write it.
-        entries: newest first.
+        trail: the log.
         line: what was typed.
         now: the current time, for the name of the file.
     """
-    rows = audit_rows(entries)
+    rows = audit_rows(trail.entries)
     room = PART_CHARS - len(_AUDIT_HEAD) - len(_AUDIT_TAIL)
     made = [Part(f"{_AUDIT_HEAD}{block}{_AUDIT_TAIL}") for block in _cut(map(inert_json, rows), ",\n", room)]
     return Package(
         files=_named(voice, "audit", now, [_AUDIT_HEAD + ",\n".join(rows) + _AUDIT_TAIL], "json"),
         parts=made,
-        holds=voice.say("export_entries", count=len(entries)),
+        holds=voice.say("export_entries", count=len(trail.entries)),
+        notes=[voice.say("audit_unreadable", count=8 * trail.unreadable)] if trail.unreadable else (),
         again=_again(voice, line),
     )
 

@@ -32,17 +32,21 @@ class AuditRequest(SpaceRequest):
 
 
 class AuditAnswer(BaseModel):
-    """A page of entries; ``total`` counts those that pass from here on, ``after`` leads to the next page."""
+    """A page of entries; ``total`` counts those that pass from here on, ``after`` leads to the next page,
+    ``unreadable`` counts damaged blocks of up to eight entries.
+    """
 
     entries: list[AuditEntry]
     total: int
     after: int
+    unreadable: int
 
 
 class AuditExportAnswer(BaseModel):
-    """Everything that is kept of a space's log, newest first."""
+    """Everything that can be read of a space's log, newest first; ``unreadable`` as in a page."""
 
     entries: list[AuditEntry]
+    unreadable: int
 
 
 async def _audit(service: MemoryService, request: AuditRequest) -> AuditAnswer:
@@ -51,11 +55,12 @@ async def _audit(service: MemoryService, request: AuditRequest) -> AuditAnswer:
         1, request.size, before=request.before, operation=request.operation, sender_id=request.sender_id
     )
     after = page.items[-1].number if page.items else 0
-    return AuditAnswer(entries=list(page.items), total=page.total, after=after)
+    return AuditAnswer(entries=list(page.items), total=page.total, after=after, unreadable=page.unreadable)
 
 
 async def _export(service: MemoryService, request: SpaceRequest) -> AuditExportAnswer:
-    return AuditExportAnswer(entries=await (await request.memory(service)).audit_entries())
+    trail = await (await request.memory(service)).audit_trail()
+    return AuditExportAnswer(entries=trail.entries, unreadable=trail.unreadable)
 
 
 ROUTES = {"/audit": Route(AuditRequest, _audit), "/audit_export": Route(SpaceRequest, _export)}

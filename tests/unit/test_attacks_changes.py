@@ -106,7 +106,7 @@ async def test_a_change_that_was_made_is_not_said_to_be_impossible_and_is_audite
         bot.api.faults.clear()
         assert done in await bot.command(f"memory show {nuts}", *G)
         assert "can't be searched or changed" not in said
-        operations = [e.operation for e in await (await bot.memory(*G)).audit_entries()]
+        operations = [e.operation for e in (await (await bot.memory(*G)).audit_trail()).entries]
         assert operations.count(verb.split()[0]) == 1
 
 
@@ -116,7 +116,7 @@ async def test_of_two_deletions_at_once_one_deleted_it() -> None:
         boat = await bot.remember("Mina has a red boat", *G, tags=["work"])
         said = await asyncio.gather(*(bot.command(line.format(boat), *G) for _ in range(2)))
         assert sum("Deleted" in one for one in said) == 1
-        operations = [e.operation for e in await (await bot.memory(*G)).audit_entries()]
+        operations = [e.operation for e in (await (await bot.memory(*G)).audit_trail()).entries]
         assert operations == [line.split()[1], "remember"]
 
 
@@ -252,7 +252,7 @@ async def test_a_change_of_which_nobody_knows_is_said_and_audited_as_that() -> N
         said = await bot.command("memory " + line.format(boat), *G)
         bot.api.vector_upsert, bot.api.vector_delete, bot.api.vector_list = real  # type: ignore[method-assign]
         assert "may be" in said or "may have been" in said, said
-        newest = (await (await bot.memory(*G)).audit_entries())[0]
+        newest = ((await (await bot.memory(*G)).audit_trail()).entries)[0]
         assert (newest.operation, newest.summary["outcome"]) == (verb, "unknown")
         # What is listed and what is shown agree, before and after a restart.
         for _ in range(2):

@@ -304,4 +304,4 @@ async def test_an_audit_entry_survives_storage_that_cannot_be_read_just_then() -
     await memory.changes.archive(nuts)
     bot.service.audit._storage.get = real  # type: ignore[method-assign]
     await memory.changes.restore(nuts)
-    assert [e.operation for e in await memory.audit_entries()] == ["restore", "archive", "remember"]
+    assert [e.operation for e in (await memory.audit_trail()).entries] == ["restore", "archive", "remember"]

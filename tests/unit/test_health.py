@@ -384,3 +384,18 @@ async def test_a_mistake_of_ours_is_an_outcome_too(monkeypatch: pytest.MonkeyPat
             found = await failing(bot)
         assert set(found) == expected, where
     assert await failing(bot) == {}
+
+
+async def test_health_and_help_answer_in_chat_where_nothing_else_does() -> None:
+    for spoil in ("down", "damaged"):
+        bot = await new_bot()
+        bot.restart()
+        if spoil == "down":
+            bot.api.faults.storage_down = True
+        else:
+            bot.api.values["ltm/kb"] = b"{broken"
+        health = await bot.command("memory health")
+        assert "[ERROR]" in health
+        assert health.count("\n") > 3
+        assert "!memory forget <id>" in await bot.command("memory help")
+        assert "[ERROR]" not in await bot.command("memory list")

@@ -123,7 +123,11 @@ async def test_what_cannot_be_done_changes_nothing() -> None:
     with pytest.raises(NotFound):
         await elsewhere.changes.edit(episode.id, "stolen")
     tao = await bot.memory("group_77001", "9002")
-    for attempt in (tao.changes.archive(episode.id), tao.changes.edit(episode.id, "hers"), tao.changes.restore(episode.id)):
+    for attempt in (
+        tao.changes.archive(episode.id),
+        tao.changes.edit(episode.id, "hers"),
+        tao.changes.restore(episode.id),
+    ):
         with pytest.raises(Forbidden, match="forbidden_change_other"):
             await attempt
     assert await memory.show(episode.id) == episode

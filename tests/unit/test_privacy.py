@@ -145,7 +145,7 @@ async def test_forgetme_erases_everything_of_them_here_and_nothing_else() -> Non
         assert word not in left
     for word in ("allergic to nuts", "funny", "vegetarian", "Fridays", "secret plan", "shy"):
         assert word in left
-    entries = await mina.audit_entries()
+    entries = (await mina.audit_trail()).entries
     assert entries[0].operation == "erase_speaker"
     assert not any(e.about("9002") for e in entries)
     bot.restart()
@@ -201,7 +201,7 @@ async def test_an_operator_erases_a_person_in_all_spaces_and_isolations() -> Non
         assert word in left
     bot.config["isolation"] = "session"
     for where in (GROUP, PRIVATE):
-        assert not any(e.about("9002") for e in await (await bot.memory(*where)).audit_entries())
+        assert not any(e.about("9002") for e in (await (await bot.memory(*where)).audit_trail()).entries)
 
 
 @pytest.mark.parametrize("isolation", list(Isolation))
@@ -216,4 +216,4 @@ async def test_an_operator_erases_a_space_whole(isolation: Isolation) -> None:
         assert word not in left
     for word in ("secret plan", "shy"):
         assert word in left
-    assert [e.operation for e in await memory.audit_entries()] == ["erase_space"]
+    assert [e.operation for e in (await memory.audit_trail()).entries] == ["erase_space"]

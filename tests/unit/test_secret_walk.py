@@ -22,7 +22,14 @@ from longterm_memory.scope import Scope
 from longterm_memory.transfer.uploads import upload
 from tests.support.memory import Bot, new_bot
 
-VALUES = ("sk-test-FAKE0123456789abcdef", "hunter2x", "482913", "MIIEFAKE", "向日葵2026", "AKIAIOSFODNN7EXAMPLE")
+VALUES = (
+    "sk-test-FAKE0123456789abcdef",
+    "hunter2x",
+    "482913",
+    "MIIEFAKE",
+    "向日葵2026",
+    "AKIAIOSFODNN7EXAMPLE",
+)
 """What must be nowhere in the end."""
 TEXTS = (
     f"deploy key is {VALUES[0]}",

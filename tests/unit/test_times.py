@@ -143,7 +143,10 @@ def test_today_is_a_day_of_the_zone() -> None:
 @given(st.datetimes(datetime(1970, 1, 2), datetime(2200, 12, 30), timezones=st.timezones()))
 def test_what_is_written_is_read_back(moment: datetime) -> None:
     assert parse_moment(iso(moment)) == moment.astimezone(UTC).replace(microsecond=0)
-    assert parse_moment(moment.isoformat()) == moment.astimezone(UTC) or moment.utcoffset().seconds % 60  # type: ignore[union-attr]
+    offset = moment.utcoffset()
+    assert offset is not None
+    if not offset.seconds % 60:  # zones of long ago had seconds, which no text of a time has
+        assert parse_moment(moment.isoformat()) == moment.astimezone(UTC)
 
 
 @given(st.text(max_size=40) | st.floats() | st.integers() | st.none() | st.lists(st.integers()))

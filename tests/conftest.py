@@ -1,4 +1,7 @@
-"""Settings for all tests, and how ``pytest -n`` shares the tests out: whatever shares a host or an engine stays in one worker, which starts it."""
+"""Settings for all tests, and how ``pytest -n`` shares them out.
+
+Whatever shares a host or an engine stays in one worker, which starts it.
+"""
 
 from __future__ import annotations
 

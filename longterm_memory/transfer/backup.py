@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LongTermMemoryError, NotFound, StorageFailed
 from ..logs import get_logger
-from ..models import KEPT_STATUSES, Filters
 from ..reach import keys_of, reached, said_in
 from ..scope import Scope, Speaker
 from ..text.times import iso
-from .backup_storage import KEPT, MAKING, BackupStorage, Making, Manifest, Position, Row
-from .exporting import Packer, episode_row, profile_row
+from .backup_rows import rows_of, user_keys
+from .backup_storage import KEPT, MAKING, BackupStorage, Making, Manifest, Position
+from .exporting import Packer
 from .importing import ImportReport, import_file
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ logger = get_logger(__name__)
 
 PART_CHARS = 1_300_000
 """Longest part in characters: at most 5.2 MB, in a storage that takes 10."""
-_PROFILES = "profiles"
-"""Stands for all profiles among the user keys; no user key is called so."""
 _RESUMED_FOR = timedelta(days=1)
 """How old one that was begun may be to be gone on with."""
 
@@ -55,8 +53,8 @@ async def backup(service: MemoryService, spaces: Iterable[Scope] | None = None) 
         NotConfigured, StoreFailed, StorageFailed: it could not be read whole, or a profile is unreadable.
     """
     packer = Packer(PART_CHARS)
-    for key in await _user_keys(service, spaces):
-        rows, unread = await _rows(service, key)
+    for key in await user_keys(service, spaces):
+        rows, unread = await rows_of(service, key)
         for name, row in rows:
             for text in packer.add(name, row):
                 yield text
@@ -64,22 +62,6 @@ async def backup(service: MemoryService, spaces: Iterable[Scope] | None = None) 
             raise unread[0]
     for text in packer.rest():
         yield text
-
-
-async def _user_keys(service: MemoryService, spaces: Iterable[Scope] | None) -> list[str]:
-    keys = await service.spaces.user_keys() if spaces is None else [scope.user_key for scope in spaces]
-    return [_PROFILES, *dict.fromkeys(keys)]
-
-
-async def _rows(service: MemoryService, key: str) -> tuple[Iterable[Row], list[StorageFailed]]:
-    """Return the rows of a user key, or of all profiles, and why some could not be read."""
-    if key == _PROFILES:
-        found, unread = await service.profiles.list_profiles()
-        return (("profiles", profile_row(stored)) for stored in found), unread
-    store = service.episodes(await service.collection())
-    episodes = await store.select(key, Filters(statuses=KEPT_STATUSES))
-    episodes.sort(key=lambda e: (e.timestamp, e.id))
-    return (("episodes", episode_row(episode)) for episode in episodes), []
 
 
 # ---------------------------------------------------------------- the kept one
@@ -207,12 +189,12 @@ class Backups:
         """
         late = self._deadline(seconds)
         async with self._lock:
-            keys = await _user_keys(self._service, spaces)
+            keys = await user_keys(self._service, spaces)
             work = Making(self._storage, PART_CHARS, await self._begun())
             for key in [key for key in keys if key not in work.manifest.done]:
                 if work.read and late():
                     break
-                rows, unread = await _rows(self._service, key)
+                rows, unread = await rows_of(self._service, key)
                 for problem in unread:
                     logger.error("backup lacks a profile: key=%s", problem.details.get("key"))
                 await work.add(key, rows, len(unread))

@@ -62,7 +62,7 @@ async def test_export_wipe_import_gives_the_same_bytes(engine: Engine) -> None:
         await store.remember(HERE, EpisodeDraft(text, sender=who, **more))  # type: ignore[arg-type]
         await engine.api.settle()
     chess = next(e for e in await everything(service) if "chess" in e.content)
-    await store.set_status(HERE, chess.id, Status.ARCHIVED)
+    await store.changes.set_status(HERE, chess.id, Status.ARCHIVED)
     for value in ("Osaka", "Berlin"):
         await service.profiles.update(
             HERE, MINA, field="traits", action="set", values=value, fact_key="city", target="session"

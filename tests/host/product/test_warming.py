@@ -16,7 +16,7 @@ WANTED = (
 def test_a_cold_index_fills_page_by_page_behind_the_turns(memory_411: MemoryHost) -> None:
     memory, group = memory_411, memory_411.group()
     # Nearer in vector space than the one that matters: that one is found by its exact identifier alone.
-    near = [f"ops 4711 {n}" for n in range(60)]
+    near = [f"ops 4711 {n}" for n in range(130)]
     other = [f"Lunch of day {n} was soup with bread" for n in range(400)]
     long = [f"Minutes of day {n}: " + "they talked about the weather again " * 90 for n in range(60)]
     place = {"bot_uuid": memory.bot.uuid, "session_name": group.session_name, "sender_id": "ann"}

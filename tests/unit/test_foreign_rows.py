@@ -11,20 +11,10 @@ import pytest
 
 from longterm_memory.errors import StoreFailed
 from longterm_memory.ports import VectorRow
-from longterm_memory.records.envelope import Record, encode
-from longterm_memory.records.keys import Visibility
+from longterm_memory.records.envelope import encode
 from longterm_memory.records.store import RecordStore
-from longterm_memory.records.vectors import Vector, unit
-from playground.embedders import HashedWords
 from tests.support.core import BASE, GROUP, OTHER, Core, core, numbered_id, record, row_of
-
-KEY = GROUP.user_key
-RECALLED = [Visibility.RECALLED]
-ID = "k7m29xqd"
-
-
-def embedded(text: str) -> Vector:
-    return unit(HashedWords().embed([text])[0])
+from tests.support.record_reads import ID, KEY, RECALLED, contents, embedded, listed, search
 
 
 @pytest.fixture
@@ -32,19 +22,6 @@ async def memory() -> Core:
     found = await core()
     await found.collection.prepare()
     return found
-
-
-def contents(records: Sequence[Record]) -> list[str]:
-    return sorted(r.episode.content for r in records)
-
-
-async def search(memory: Core, text: str = "x", k: int = 50) -> list[str]:
-    answer = await memory.collection.records.search(KEY, embedded(text), k, RECALLED)
-    return contents(answer.records)
-
-
-async def listed(memory: Core, key: str = KEY, visibility: Visibility = Visibility.RECALLED) -> list[str]:
-    return contents(await memory.collection.records.everything(key, visibility))
 
 
 async def test_rows_of_other_scopes_are_dropped_and_counted(

@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 from longterm_memory.injection.blocks import render_profile_block
-from longterm_memory.models import Profile, ProfileChange, Slot, SlotValue
-from longterm_memory.profile_changes import HISTORY_MAX, OUTCOMES, Change, Limits, apply
+from longterm_memory.models import Profile, Slot, SlotValue
+from longterm_memory.profile_changes import HISTORY_MAX
 from longterm_memory.profile_changes.statements import stated
 from longterm_memory.scope import Speaker
-from longterm_memory.settings import LANGUAGES
-from longterm_memory.words import say
-
-NOW = datetime(2025, 3, 16, 12, tzinfo=UTC)
-LATER = datetime(2025, 4, 1, 12, tzinfo=UTC)
-STAMP, STAMP_LATER = "2025-03-16T12:00:00Z", "2025-04-01T12:00:00Z"
-
-
-def change(
-    profile: Profile, action: str, *values: str, field: str = "traits", at: datetime = NOW, **more: Any
-) -> ProfileChange:
-    limits = more.pop("limits", Limits())
-    found = apply(profile, Change.read(field=field, action=action, values=values, **more), at, limits)
-    assert found.outcome in OUTCOMES
-    for language in LANGUAGES:
-        assert say(language, f"profile.{found.outcome}", **found.details)
-    return found
-
-
-def after(
-    profile: Profile, *steps: tuple[Any, ...], field: str = "traits", limits: Limits | None = None
-) -> Profile:
-    """Apply (action, value, fact_key) steps; each later than the one before."""
-    for n, (action, value, *key) in enumerate(steps):
-        at = NOW.replace(hour=n)
-        options = {"fact_key": key[0]} if key else {}
-        profile = change(
-            profile, action, value, field=field, at=at, limits=limits or Limits(), **options
-        ).profile
-    return profile
-
-
-def history(slot: Slot) -> list[str]:
-    return [former.value for former in slot.history]
+from tests.support.profiles import LATER, STAMP, STAMP_LATER, after, change, history
 
 
 def test_a_keyed_fact_has_one_value_and_a_history() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,11 +17,7 @@ from longterm_memory.profile_records import KEY_LENGTH_MAX, SCHEMA_VERSION, Stor
 from longterm_memory.profiles import ProfileStore
 from longterm_memory.scope import Isolation, Scope, Speaker
 from tests.support.memory_storage import MemoryStorage
-
-NOW = datetime(2025, 3, 16, 12, tzinfo=UTC)
-GROUP = Scope("b-01", "group", "77001")
-MINA, TAO = Speaker("9001", "Mina"), Speaker("9002", "Tao")
-MINAS_KEY = "ltm/profile/speaker/b-01:group_77001/9001"
+from tests.support.profiles import GROUP, MINA, MINAS_KEY, TAO, add, new_store
 
 
 @pytest.fixture
@@ -33,17 +28,6 @@ def storage() -> MemoryStorage:
 @pytest.fixture
 def store(storage: MemoryStorage) -> ProfileStore:
     return new_store(storage)
-
-
-def new_store(storage: MemoryStorage, **options: Any) -> ProfileStore:
-    return ProfileStore(storage, now=lambda: NOW, **options)
-
-
-async def add(
-    store: ProfileStore, *values: str, scope: Scope = GROUP, speaker: Speaker = MINA, **more: Any
-) -> ProfileChange:
-    given_ = {"field": "traits", "action": "add", "values": values, **more}
-    return await store.update(scope, speaker, **given_)
 
 
 # ------------------------------------------------------------ where it goes

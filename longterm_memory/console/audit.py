@@ -32,8 +32,8 @@ class AuditRequest(SpaceRequest):
 
 
 class AuditAnswer(BaseModel):
-    """A page of entries; ``total`` counts those that pass from here on, ``after`` leads to the next page,
-    ``unreadable`` counts damaged blocks of up to eight entries.
+    """A page of entries; ``total`` counts those that pass from here on, ``after`` leads to the next page (0 = there
+    is none), ``unreadable`` counts damaged blocks of up to eight entries.
     """
 
     entries: list[AuditEntry]
@@ -54,7 +54,7 @@ async def _audit(service: MemoryService, request: AuditRequest) -> AuditAnswer:
     page = await memory.audit(
         1, request.size, before=request.before, operation=request.operation, sender_id=request.sender_id
     )
-    after = page.items[-1].number if page.items else 0
+    after = page.items[-1].number if page.left else 0
     return AuditAnswer(entries=list(page.items), total=page.total, after=after, unreadable=page.unreadable)
 
 

@@ -87,7 +87,7 @@ async def _part(service: MemoryService, request: PartRequest) -> PartAnswer:
     if kept is None:
         raise NotFound("backup_missing")
     if request.part > kept.parts:
-        raise BadArgument("part_beyond", part=request.part, count=kept.parts)
+        raise BadArgument("part_unknown", part=request.part, count=kept.parts)
     text = await service.backups.part(request.part)
     return PartAnswer(text=text, part=request.part, parts=kept.parts)
 

@@ -122,10 +122,11 @@ def decoded(data: str) -> bytes:
 async def _export(service: MemoryService, request: ExportRequest) -> ExportAnswer:
     exported = await (await request.memory(service)).transfer.export(request.what)
     found = parts(document(exported.episodes, exported.profiles), _PART_CHARS)
-    part = min(request.part, len(found))
+    if request.part > len(found):
+        raise BadArgument("part_unknown", part=request.part, count=len(found))
     return ExportAnswer(
-        text=found[part - 1],
-        part=part,
+        text=found[request.part - 1],
+        part=request.part,
         parts=len(found),
         episodes=len(exported.episodes or ()),
         profiles=len(exported.profiles or ()),

@@ -101,6 +101,7 @@ async def import_file(
     source: str = "import",
     profiles: bool = True,
     only_from: Speaker | None = None,
+    default_sender: Speaker | None = None,
     keep_sessions: bool = False,
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -120,6 +121,7 @@ async def import_file(
         profiles: whether profiles are taken too.
         only_from: the one sender whose memories are taken; ``None`` = anybody's. Nothing is ever stored for people
             who opted out.
+        default_sender: whose memories rows become that name nobody; an export of ours is taken as it stands.
         keep_sessions: whether rows that come from ``into``'s own user key keep the conversation they name, which
             matters under ``bot`` isolation. For the console; from chat everything is said here.
         dry_run: only tell what would happen; nothing is embedded or written.
@@ -128,7 +130,15 @@ async def import_file(
     """
     run = _Run(
         service,
-        Target(into, isolation, keep_sessions, document_id, source, only_from=only_from),
+        Target(
+            into,
+            isolation,
+            keep_sessions,
+            document_id,
+            source,
+            default_sender=default_sender,
+            only_from=only_from,
+        ),
         seconds,
         progress,
     )

@@ -57,6 +57,7 @@ class Target:
         document_id: the upload that brings them, ``""`` for none.
         source: of rows that name none.
         exact: whether it is an export of ours, whose tags are taken as they stand.
+        default_sender: whose memories rows become that name nobody, except in an export of ours. ``None`` = nobody's.
         only_from: the one sender whose memories are taken; a row that names nobody becomes theirs. ``None`` =
             anybody's.
     """
@@ -67,6 +68,7 @@ class Target:
     document_id: str = ""
     source: str = "import"
     exact: bool = False
+    default_sender: Speaker | None = None
     only_from: Speaker | None = None
 
 
@@ -88,6 +90,8 @@ def arrival(row: RawRow, target: Target, noted: Noted) -> Arrival | None:
     stated = _stated(raw)
     scope, home = _place(raw, stated, target)
     draft = _draft(raw, target, noted)
+    if target.default_sender is not None and not target.exact and not draft.sender.known:
+        draft = replace(draft, sender=target.default_sender)
     return Arrival(
         draft if target.only_from is None else _in_ones_own_name(draft, target.only_from),
         scope,

@@ -102,6 +102,8 @@ class Transfer:
             # The operator brings back what was here; in chat everything is said where it is imported.
             keep_sessions=self._access.actor.via == "console",
             only_from=self._own_words(),
+            # What a person brings into their own private chat is theirs, unless it says whose it is.
+            default_sender=self._access.actor.speaker if self._access.actor.private else None,
             dry_run=dry_run,
             progress=progress,
         )

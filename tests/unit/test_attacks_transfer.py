@@ -61,3 +61,15 @@ async def test_an_export_names_nobody_elses_profile_key() -> None:
     bot.restart()
     assert "9002" not in await bot.command("memory export", *MINA)
     assert key in await bot.command("memory export", *TAO)
+
+
+async def test_what_a_person_brings_into_their_private_chat_is_theirs() -> None:
+    bot = await new_bot()
+    row = json.dumps([{"memory": "Mina plays the cello"}])
+    await bot.command(f"memory import l2 {row}", *PRIVATE)
+    assert "cello" in await bot.command("memory me", *PRIVATE)
+    # An export of ours says of nobody's memory that it is nobody's, and stays so.
+    ours = {"format": "longtermmemory", "version": 1, "episodes": [{"id": "k7m29xqd", "content": "It rains"}]}
+    await bot.command(f"memory import l2 {json.dumps(ours)}", *PRIVATE)
+    assert "It rains" not in await bot.command("memory me", *PRIVATE)
+    assert "It rains" in await bot.command("memory list", *PRIVATE)

@@ -168,7 +168,7 @@ async def test_a_backup_is_made_read_out_restored_and_dropped() -> None:
     kept = (await ask(bot, "/backup_make"))["kept"]
     assert (kept["episodes"], kept["profiles"], kept["parts"]) == (3, 2, 1)
     text = (await ask(bot, "/backup_part", part=1))["text"]
-    assert (await ask(bot, "/backup_part", part=2))["error"]["code"] == "part_beyond"
+    assert (await ask(bot, "/backup_part", part=2))["error"]["code"] == "part_unknown"
     await bot.service.knowledge_base_deleted(KB)
     await bot.service.knowledge_base_created("kb-2", {"embedding_model_uuid": "m"})
     restored = await ask(bot, "/backup_restore")

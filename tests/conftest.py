@@ -8,13 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from playground.host import VERSIONS
 from tests.support.real_engines import ENGINES, FLAVOURS
 
 # The same examples in every run: a run says something about the change, not about luck.
-settings.register_profile("repeatable", derandomize=True, database=None)
+# Nor about how busy the machine is.
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("repeatable")
 
 

@@ -123,16 +123,15 @@ async def test_the_last_active_space_comes_first_then_by_name(bot: Bot) -> None:
     assert keys == [s.scope_key for s in (other, GROUP, mute, silent)]
 
 
-@pytest.mark.parametrize(
-    "scope", [GROUP, PRIVATE, LONG, STRANGE, Scope("", "group", "1"), Scope("", "x.y", "_")]
-)
-async def test_scopes_come_back_from_the_keys_whatever_is_in_them(bot: Bot, scope: Scope) -> None:
-    await profile(bot, scope)
-    await profile(bot, scope, "i" * 300)
-    await snapshot(bot, scope, "2026-05-10T12:00:00Z")
-    (found,) = (await ask(bot, "/spaces"))["spaces"]
-    assert (found["bot_uuid"], found["session_name"]) == (scope.bot_uuid, scope.session_name)
-    assert (found["space_id"], found["profiles"]) == (scope.space_id, 2)
+async def test_scopes_come_back_from_the_keys_whatever_is_in_them() -> None:
+    for scope in (GROUP, PRIVATE, LONG, STRANGE, Scope("", "group", "1"), Scope("", "x.y", "_")):
+        bot = await new_bot()
+        await profile(bot, scope)
+        await profile(bot, scope, "i" * 300)
+        await snapshot(bot, scope, "2026-05-10T12:00:00Z")
+        (found,) = (await ask(bot, "/spaces"))["spaces"]
+        assert (found["bot_uuid"], found["session_name"]) == (scope.bot_uuid, scope.session_name)
+        assert (found["space_id"], found["profiles"]) == (scope.space_id, 2)
 
 
 async def test_one_speaker_or_one_snapshot_is_enough_for_a_space_with_a_long_key(bot: Bot) -> None:
@@ -259,12 +258,12 @@ async def test_derive_gives_the_keys_of_a_space(bot: Bot) -> None:
     assert found["space"]["space_id"] == wanted.space_id
 
 
-@pytest.mark.parametrize("isolation", ["session", "bot"])
-async def test_derive_uses_the_configured_isolation_when_none_is_given(isolation: str) -> None:
-    bot = await new_bot(config={"isolation": isolation})
-    for given in ({}, {"isolation": None}):
-        found = await ask(bot, "/derive", {"bot_uuid": BOT, "session_name": "group_1", **given})
-        assert found["space"]["isolation"] == isolation
+async def test_derive_uses_the_configured_isolation_when_none_is_given() -> None:
+    for isolation in ("session", "bot"):
+        bot = await new_bot(config={"isolation": isolation})
+        for given in ({}, {"isolation": None}):
+            found = await ask(bot, "/derive", {"bot_uuid": BOT, "session_name": "group_1", **given})
+            assert found["space"]["isolation"] == isolation
 
 
 async def test_bot_isolation_without_a_bot_is_the_conversation(bot: Bot) -> None:
@@ -289,11 +288,11 @@ async def test_derive_works_without_a_knowledge_base() -> None:
     assert found["space"]["episodes"] is None
 
 
-@pytest.mark.parametrize("name", ["", "group", "group_", "_1", " ", "group_ "])
-async def test_a_session_name_that_is_none_is_refused(bot: Bot, name: str) -> None:
-    found = await ask(bot, "/derive", {"session_name": name})
-    assert found["error"]["code"] == "scope_unknown"
-    assert "group_123" in found["error"]["text"]
+async def test_a_session_name_that_is_none_is_refused(bot: Bot) -> None:
+    for name in ("", "group", "group_", "_1", " ", "group_ "):
+        found = await ask(bot, "/derive", {"session_name": name})
+        assert found["error"]["code"] == "scope_unknown"
+        assert "group_123" in found["error"]["text"]
 
 
 # ---------------------------------------------------------------- failures are answers
@@ -336,16 +335,17 @@ async def test_storage_that_does_not_answer_is_said(bot: Bot) -> None:
     assert (await ask(bot, "/spaces"))["error"]["code"] == "storage_down"
 
 
-@pytest.mark.parametrize("what", ["profile", "snapshot"])
-async def test_a_space_is_never_left_out_because_storage_failed(bot: Bot, what: str) -> None:
-    if what == "profile":
-        await profile(bot, LONG)
-    else:
-        await snapshot(bot, LONG, "2026-05-10T12:00:00Z")
-    bot.restart()
-    await bot.service.settings()
-    bot.api.faults.fail = {"get_plugin_storage"}
-    assert (await ask(bot, "/spaces"))["error"]["code"] == "storage_down"
+async def test_a_space_is_never_left_out_because_storage_failed() -> None:
+    for what in ("profile", "snapshot"):
+        bot = await new_bot()
+        if what == "profile":
+            await profile(bot, LONG)
+        else:
+            await snapshot(bot, LONG, "2026-05-10T12:00:00Z")
+        bot.restart()
+        await bot.service.settings()
+        bot.api.faults.fail = {"get_plugin_storage"}
+        assert (await ask(bot, "/spaces"))["error"]["code"] == "storage_down"
 
 
 async def test_anything_unexpected_is_logged_and_answered(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, get_args
 from xml.etree import ElementTree
 
-import pytest
 import yaml
 
 from longterm_memory.chat import tool_input
@@ -50,11 +49,7 @@ ENGINE = read(COMPONENTS["KnowledgeEngine"][0])
 CONFIG = {field["name"]: field for field in MANIFEST["spec"]["config"]}
 CREATION = {field["name"]: field for field in ENGINE["spec"]["creation_schema"]}
 RETRIEVAL = {field["name"]: field for field in ENGINE["spec"]["retrieval_schema"]}
-ALL_FIELDS = [
-    *(pytest.param(field, id=f"config-{name}") for name, field in CONFIG.items()),
-    *(pytest.param(field, id=f"creation-{name}") for name, field in CREATION.items()),
-    *(pytest.param(field, id=f"retrieval-{name}") for name, field in RETRIEVAL.items()),
-]
+ALL_FIELDS = [*CONFIG.values(), *CREATION.values(), *RETRIEVAL.values()]
 
 
 def texts(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, str]]]:
@@ -107,27 +102,27 @@ def test_the_icon_is_a_small_self_contained_drawing() -> None:
 # ---------------------------------------------------------------- languages
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_labels_and_descriptions_exist_in_all_languages(file: str) -> None:
-    found = list(texts(read(file)))
-    assert len(found) >= 2
-    for path, words in found:
-        assert list(words) == LANGUAGES, path
-        for language, text in words.items():
-            assert isinstance(text, str) and text.strip() == text != "", f"{path} {language}"
-        # Translated, not copied; names of languages and loan words are the same everywhere.
-        if len(words["en_US"]) > 12:
-            assert list(words.values()).count(words["en_US"]) == 1, path
+def test_labels_and_descriptions_exist_in_all_languages() -> None:
+    for file in FILES:
+        found = list(texts(read(file)))
+        assert len(found) >= 2
+        for path, words in found:
+            assert list(words) == LANGUAGES, path
+            for language, text in words.items():
+                assert isinstance(text, str) and text.strip() == text != "", f"{path} {language}"
+            # Translated, not copied; names of languages and loan words are the same everywhere.
+            if len(words["en_US"]) > 12:
+                assert list(words.values()).count(words["en_US"]) == 1, path
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_chinese_is_written_in_its_own_characters(file: str) -> None:
-    simplified, traditional = set("记忆检索开启设创对话词语权与"), set("記憶檢索開啟設創對話詞語權與")
-    for path, words in texts(read(file)):
-        if len(set(words.values())) == 1:
-            continue
-        assert not traditional & set(words["zh_Hans"]) - simplified, path
-        assert not simplified & set(words["zh_Hant"]) - traditional, path
+def test_chinese_is_written_in_its_own_characters() -> None:
+    for file in FILES:
+        simplified, traditional = set("记忆检索开启设创对话词语权与"), set("記憶檢索開啟設創對話詞語權與")
+        for path, words in texts(read(file)):
+            if len(set(words.values())) == 1:
+                continue
+            assert not traditional & set(words["zh_Hans"]) - simplified, path
+            assert not simplified & set(words["zh_Hant"]) - traditional, path
 
 
 # ---------------------------------------------------------------- components
@@ -146,34 +141,32 @@ def test_the_manifest_lists_every_component_file() -> None:
     assert {str(file.relative_to(ROOT)) for file in (ROOT / "components").rglob("*.yaml")} == set(FILES[1:])
 
 
-@pytest.mark.parametrize(
-    ("kind", "file"), [(kind, file) for kind, files in COMPONENTS.items() for file in files]
-)
-def test_a_component_names_its_class(kind: str, file: str) -> None:
-    component = read(file)
-    name = component["metadata"]["name"]
-    assert component["apiVersion"] == "v1"
-    assert component["kind"] == kind
-    assert name == Path(file).stem
-    where = component["execution"]["python"]
-    assert where == {"path": f"{name}.py", "attr": CLASSES[name]}
-    module = importlib.import_module(f"{Path(file).parent.as_posix().replace('/', '.')}.{name}")
-    assert getattr(module, CLASSES[name]).__kind__ == kind
+def test_a_component_names_its_class() -> None:
+    for kind, file in [(kind, file) for kind, files in COMPONENTS.items() for file in files]:
+        component = read(file)
+        name = component["metadata"]["name"]
+        assert component["apiVersion"] == "v1"
+        assert component["kind"] == kind
+        assert name == Path(file).stem
+        where = component["execution"]["python"]
+        assert where == {"path": f"{name}.py", "attr": CLASSES[name]}
+        module = importlib.import_module(f"{Path(file).parent.as_posix().replace('/', '.')}.{name}")
+        assert getattr(module, CLASSES[name]).__kind__ == kind
 
 
 # ---------------------------------------------------------------- settings
 
 
-@pytest.mark.parametrize("field", ALL_FIELDS)
-def test_a_field_has_what_a_form_needs(field: dict[str, Any]) -> None:
-    assert {"name", "type", "required", "label", "description"} <= set(field)
-    assert field["type"] in FORM_TYPES
-    assert field["required"] is (field["name"] == "embedding_model_uuid")
-    if field["type"] == "select":
-        names = [option["name"] for option in field["options"]]
-        # The form leaves out options without a name.
-        assert all(names)
-        assert field["default"] in names
+def test_a_field_has_what_a_form_needs() -> None:
+    for field in ALL_FIELDS:
+        assert {"name", "type", "required", "label", "description"} <= set(field)
+        assert field["type"] in FORM_TYPES
+        assert field["required"] is (field["name"] == "embedding_model_uuid")
+        if field["type"] == "select":
+            names = [option["name"] for option in field["options"]]
+            # The form leaves out options without a name.
+            assert all(names)
+            assert field["default"] in names
 
 
 def test_the_retrieval_form_asks_for_a_number_of_memories() -> None:
@@ -197,25 +190,25 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_tool_describes_what_the_code_reads(tool: str) -> None:
-    parameters = TOOLS[tool]["parameters"]
-    assert parameters["type"] == "object"
-    assert set(parameters["properties"]) == set(tool_input.PARAMETERS[tool])
-    assert parameters["required"] == REQUIRED[tool]
-    for name, parameter in parameters["properties"].items():
-        assert parameter["type"] in ("string", "integer", "array"), name
-        assert len(parameter["description"]) > 20, name
-        # Some providers refuse schemas with keywords that they do not know.
-        assert set(parameter) <= {"type", "description", "enum", "items"}, name
+def test_a_tool_describes_what_the_code_reads() -> None:
+    for tool in TOOLS:
+        parameters = TOOLS[tool]["parameters"]
+        assert parameters["type"] == "object"
+        assert set(parameters["properties"]) == set(tool_input.PARAMETERS[tool])
+        assert parameters["required"] == REQUIRED[tool]
+        for name, parameter in parameters["properties"].items():
+            assert parameter["type"] in ("string", "integer", "array"), name
+            assert len(parameter["description"]) > 20, name
+            # Some providers refuse schemas with keywords that they do not know.
+            assert set(parameter) <= {"type", "description", "enum", "items"}, name
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_prompt_is_short(tool: str) -> None:
-    prompt = TOOLS[tool]["llm_prompt"]
-    assert 80 < len(prompt) < 800
-    assert "  " not in prompt
-    assert "\n" not in prompt
+def test_a_prompt_is_short() -> None:
+    for tool in TOOLS:
+        prompt = TOOLS[tool]["llm_prompt"]
+        assert 80 < len(prompt) < 800
+        assert "  " not in prompt
+        assert "\n" not in prompt
 
 
 def test_prompts_carry_the_write_policy() -> None:
@@ -236,23 +229,20 @@ def test_prompts_carry_the_write_policy() -> None:
     assert "correction" in TOOLS["forget"]["llm_prompt"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "parameter", "words"),
-    [
+def test_enums_are_the_words_of_the_code() -> None:
+    for tool, parameter, words in (
         ("recall_memory", "status", ["active", "superseded", "archived", "all"]),
         ("update_profile", "scope", list(get_args(tool_input.ProfileTarget))),
         ("update_profile", "field", list(get_args(tool_input.ProfileField))),
         ("update_profile", "action", list(get_args(tool_input.ProfileAction))),
-    ],
-)
-def test_enums_are_the_words_of_the_code(tool: str, parameter: str, words: list[str]) -> None:
-    assert sorted(TOOLS[tool]["parameters"]["properties"][parameter]["enum"]) == sorted(words)
-    for word in words:
-        given: dict[str, Any] = {
-            "query": "x",
-            "field": "traits",
-            "action": "set",
-            "value": "x",
-            parameter: word,
-        }
-        (tool_input.read_recall if tool == "recall_memory" else tool_input.read_profile)(given)
+    ):  # fmt: skip
+        assert sorted(TOOLS[tool]["parameters"]["properties"][parameter]["enum"]) == sorted(words)
+        for word in words:
+            given: dict[str, Any] = {
+                "query": "x",
+                "field": "traits",
+                "action": "set",
+                "value": "x",
+                parameter: word,
+            }
+            (tool_input.read_recall if tool == "recall_memory" else tool_input.read_profile)(given)

@@ -72,34 +72,27 @@ def test_the_tables_hold_every_action() -> None:
     assert MODES == ("owner_or_admin", "everyone", "admin")
 
 
-@pytest.mark.parametrize(("action", "mode"), list(product(Action, MODES)))
-def test_every_cell(action: Action, mode: Mode) -> None:
-    row = EXPECTED[action.value].split()
-    private, group = row[MODES.index(mode)].split("/")
-    assert allowed(action, actor("command", private=True), mode) is (private == "*")
-    assert allowed(action, actor("command"), mode) is (group == "*")
-    assert allowed(action, actor("command", private=True, admin=True), mode)
-    assert allowed(action, actor("command", admin=True), mode)
-    for private_chat, admin in product((True, False), repeat=2):
-        assert allowed(action, actor("tool", private=private_chat, admin=admin), mode) is (row[3] == "yes")
-        assert allowed(action, actor("console", private=private_chat, admin=admin), mode)
+def test_every_cell() -> None:
+    for action, mode in list(product(Action, MODES)):
+        row = EXPECTED[action.value].split()
+        private, group = row[MODES.index(mode)].split("/")
+        assert allowed(action, actor("command", private=True), mode) is (private == "*")
+        assert allowed(action, actor("command"), mode) is (group == "*")
+        assert allowed(action, actor("command", private=True, admin=True), mode)
+        assert allowed(action, actor("command", admin=True), mode)
+        for private_chat, admin in product((True, False), repeat=2):
+            assert allowed(action, actor("tool", private=private_chat, admin=admin), mode) is (
+                row[3] == "yes"
+            )
+            assert allowed(action, actor("console", private=private_chat, admin=admin), mode)
 
 
-@pytest.mark.parametrize(
-    ("speaker", "private", "admins", "privilege", "admin"),
-    [
-        (MINA, False, ("9001",), 1, True),
-        (TAO, False, ("9001",), 1, False),
-        (TAO, True, (), 2, True),
-        (TAO, False, (), 2, False),
-        (TAO, True, (), 1, False),
-        (Speaker(), False, ("",), 2, False),
-    ],
-)
-def test_admins_are_listed_or_privileged_in_their_own_private_chat(
-    speaker: Speaker, private: bool, admins: tuple[str, ...], privilege: int, admin: bool
-) -> None:
-    assert is_admin(speaker, private=private, memory_admins=admins, privilege=privilege) is admin
+def test_admins_are_listed_or_privileged_in_their_own_private_chat() -> None:
+    for speaker, private, admins, privilege, admin in (
+        (MINA, False, ("9001",), 1, True), (TAO, False, ("9001",), 1, False), (TAO, True, (), 2, True),
+        (TAO, False, (), 2, False), (TAO, True, (), 1, False), (Speaker(), False, ("",), 2, False),
+    ):  # fmt: skip
+        assert is_admin(speaker, private=private, memory_admins=admins, privilege=privilege) is admin
 
 
 def test_actor_of_a_message() -> None:
@@ -146,9 +139,8 @@ def test_what_nobody_is_known_to_have_said_is_nobodys_own() -> None:
     assert change_of(Actor.of(GROUP, MINA, "command"), episode()) is Action.CHANGE_OWN
 
 
-@pytest.mark.parametrize(
-    ("scope", "via", "admin", "said_in", "seen"),
-    [
+def test_other_conversations_under_bot_isolation() -> None:
+    for scope, via, admin, said_in, seen in (
         (SHARED_PRIVATE, "command", False, "group_77001", False),
         (SHARED_PRIVATE, "command", False, "", False),
         (SHARED_PRIVATE, "command", False, "person_9001", True),
@@ -159,22 +151,17 @@ def test_what_nobody_is_known_to_have_said_is_nobodys_own() -> None:
         (SHARED_PRIVATE, "console", False, "group_77001", True),
         (SHARED_GROUP, "command", False, "group_77002", False),
         (SHARED_GROUP, "command", True, "group_77002", True),
-        (SHARED_GROUP, "tool", False, "group_77002", False),
-        (PRIVATE, "command", False, "group_77001", True),
+        (SHARED_GROUP, "tool", False, "group_77002", False), (PRIVATE, "command", False, "group_77001", True),
         (Scope("", "person", "9001", Isolation.BOT), "command", False, "group_77001", True),
-    ],
-)
-def test_other_conversations_under_bot_isolation(
-    scope: Scope, via: Via, admin: bool, said_in: str, seen: bool
-) -> None:
-    who = Actor(MINA, scope.is_private(MINA), admin, via)
-    said = episode(session_name=said_in)
-    assert sees(who, scope, said) is seen
-    if seen:
-        check_episode_shown(who, scope, said, "owner_or_admin")
-        check_episode_change(who, scope, said, "owner_or_admin")
-        return
-    for check, mode in product((check_episode_shown, check_episode_change), MODES):
-        with pytest.raises(Forbidden) as caught:
-            check(who, scope, said, mode)
-        assert caught.value.reason == "forbidden_elsewhere"
+    ):  # fmt: skip
+        who = Actor(MINA, scope.is_private(MINA), admin, via)
+        said = episode(session_name=said_in)
+        assert sees(who, scope, said) is seen
+        if seen:
+            check_episode_shown(who, scope, said, "owner_or_admin")
+            check_episode_change(who, scope, said, "owner_or_admin")
+            return
+        for check, mode in product((check_episode_shown, check_episode_change), MODES):
+            with pytest.raises(Forbidden) as caught:
+                check(who, scope, said, mode)
+            assert caught.value.reason == "forbidden_elsewhere"

@@ -32,34 +32,24 @@ def test_nothing_given_is_the_defaults_without_a_problem() -> None:
     assert (DEFAULTS.timezone, DEFAULTS.command_policy) == ("UTC", "owner_or_admin")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "recency_half_life_days",
-        "auto_recall_top_k",
-        "vector_weight",
-        "max_profile_traits",
-        "recall_deadline_seconds",
-        "relevance_floor",
-        "episode_budget_chars",
-    ],
-)
-@pytest.mark.parametrize(
-    "bad", [-5, "-5", "abc", True, [], {}, float("nan"), float("inf"), 1e30, "9" * 5000, "1;2"]
-)
-def test_a_bad_number_falls_back_with_one_line(name: str, bad: object) -> None:  # K1
-    settings, problems = Settings.load({name: bad}, {})
-    assert getattr(settings, name) == getattr(DEFAULTS, name)
-    assert len(problems) == 1
-    assert problems[0].startswith(f"{name}: ")
+def test_a_bad_number_falls_back_with_one_line() -> None:  # K1
+    for name in (
+        "recency_half_life_days", "auto_recall_top_k", "vector_weight", "max_profile_traits",
+        "recall_deadline_seconds", "relevance_floor", "episode_budget_chars",
+    ):  # fmt: skip
+        for bad in (-5, "-5", "abc", True, [], {}, float("nan"), float("inf"), 1e30, "9" * 5000, "1;2"):
+            settings, problems = Settings.load({name: bad}, {})
+            assert getattr(settings, name) == getattr(DEFAULTS, name)
+            assert len(problems) == 1
+            assert problems[0].startswith(f"{name}: ")
 
 
-@pytest.mark.parametrize("empty", ["", "  ", None])
-@pytest.mark.parametrize("name", list(Settings.model_fields))
-def test_an_empty_value_is_not_set(name: str, empty: object) -> None:  # K1
-    settings, problems = Settings.load({name: empty}, {name: empty})
-    assert settings == DEFAULTS
-    assert problems == ()
+def test_an_empty_value_is_not_set() -> None:  # K1
+    for empty in ("", "  ", None):
+        for name in list(Settings.model_fields):
+            settings, problems = Settings.load({name: empty}, {name: empty})
+            assert settings == DEFAULTS
+            assert problems == ()
 
 
 def test_a_half_life_of_zero_falls_back() -> None:  # K1
@@ -68,31 +58,18 @@ def test_a_half_life_of_zero_falls_back() -> None:  # K1
     assert len(problems) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        ("isolation", "global"),
-        ("isolation", 1),
-        ("retrieval_strategy", "magic"),
-        ("episode_placement", "prompt"),
-        ("command_policy", "nobody"),
-        ("language", "xx"),
-        ("timezone", "Mars/Olympus"),
-        ("timezone", "../../etc/passwd"),
-        ("timezone", "Europe"),
-        ("timezone", 8),
-        ("command_prefixes", []),
-        ("command_prefixes", ["!", ""]),
-        ("command_prefixes", {"!": 1}),
-        ("memory_admins", {"9001": True}),
-        ("memory_admins", 9001),
+def test_a_bad_choice_falls_back_with_one_line() -> None:
+    for name, bad in (
+        ("isolation", "global"), ("isolation", 1), ("retrieval_strategy", "magic"),
+        ("episode_placement", "prompt"), ("command_policy", "nobody"), ("language", "xx"),
+        ("timezone", "Mars/Olympus"), ("timezone", "../../etc/passwd"), ("timezone", "Europe"),
+        ("timezone", 8), ("command_prefixes", []), ("command_prefixes", ["!", ""]),
+        ("command_prefixes", {"!": 1}), ("memory_admins", {"9001": True}), ("memory_admins", 9001),
         ("exact_match_boost", "maybe"),
-    ],
-)
-def test_a_bad_choice_falls_back_with_one_line(name: str, bad: object) -> None:
-    settings, problems = Settings.load({name: bad}, {})
-    assert getattr(settings, name) == getattr(DEFAULTS, name)
-    assert len(problems) == 1
+    ):  # fmt: skip
+        settings, problems = Settings.load({name: bad}, {})
+        assert getattr(settings, name) == getattr(DEFAULTS, name)
+        assert len(problems) == 1
 
 
 @given(
@@ -119,26 +96,17 @@ def test_a_problem_names_the_setting_and_never_the_value() -> None:
         assert all(secret not in p for p in problems)
 
 
-@pytest.mark.parametrize("value", ["45", " 45 ", "45.0", 45, 45.0, "４５", "4.5e1"])
-def test_numbers_may_be_text(value: object) -> None:
-    assert load({"recency_half_life_days": value}).recency_half_life_days == 45
+def test_numbers_may_be_text() -> None:
+    for value in ("45", " 45 ", "45.0", 45, 45.0, "４５", "4.5e1"):
+        assert load({"recency_half_life_days": value}).recency_half_life_days == 45
 
 
-@pytest.mark.parametrize(
-    ("value", "flag"),
-    [
-        ("off", False),
-        ("0", False),
-        ("No", False),
-        (False, False),
-        ("TRUE", True),
-        ("on", True),
-        (1, True),
+def test_flags_may_be_words() -> None:
+    for value, flag in (
+        ("off", False), ("0", False), ("No", False), (False, False), ("TRUE", True), ("on", True), (1, True),
         ("１", True),
-    ],
-)
-def test_flags_may_be_words(value: object, flag: bool) -> None:
-    assert load({"exact_match_boost": value}).exact_match_boost is flag
+    ):  # fmt: skip
+        assert load({"exact_match_boost": value}).exact_match_boost is flag
 
 
 # ------------------------------------------------------------ precedence
@@ -192,19 +160,12 @@ def test_unknown_names_are_ignored() -> None:
 # ------------------------------------------------------------ single settings
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "9001, 9002",
-        "9001，9002",
-        "9001、9002",
-        "9001\n9002\n",
-        ["9001", "9002"],
+def test_admins_are_a_list_of_ids_in_any_spelling() -> None:
+    for value in (
+        "9001, 9002", "9001，9002", "9001、9002", "9001\n9002\n", ["9001", "9002"],
         (9001, "9002", " ", None, "9001"),
-    ],
-)
-def test_admins_are_a_list_of_ids_in_any_spelling(value: object) -> None:
-    assert load({"memory_admins": value}).memory_admins == ("9001", "9002")
+    ):  # fmt: skip
+        assert load({"memory_admins": value}).memory_admins == ("9001", "9002")
 
 
 def test_admins_007_and_7_are_two() -> None:
@@ -231,11 +192,10 @@ def test_the_zone_works_without_a_time_zone_database(monkeypatch: pytest.MonkeyP
     assert settings.zone is UTC
 
 
-@pytest.mark.parametrize(
-    ("strategy", "weight", "vector", "lexical"),
-    [("auto", 0.5, 0.5, 0.5), ("hybrid", 0.25, 0.25, 0.75), ("hybrid", 0, 0, 1), ("vector", 0.25, 1, 0)],
-)
-def test_the_weights_follow_the_strategy(strategy: str, weight: float, vector: float, lexical: float) -> None:
-    settings = load({"retrieval_strategy": strategy, "vector_weight": weight})
-    assert settings.vector_weight_effective == pytest.approx(vector)
-    assert settings.lexical_weight == pytest.approx(lexical)
+def test_the_weights_follow_the_strategy() -> None:
+    for strategy, weight, vector, lexical in (
+        ("auto", 0.5, 0.5, 0.5), ("hybrid", 0.25, 0.25, 0.75), ("hybrid", 0, 0, 1), ("vector", 0.25, 1, 0),
+    ):  # fmt: skip
+        settings = load({"retrieval_strategy": strategy, "vector_weight": weight})
+        assert settings.vector_weight_effective == pytest.approx(vector)
+        assert settings.lexical_weight == pytest.approx(lexical)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -258,7 +259,7 @@ class PretendStage:
 
 
 @pytest.fixture
-def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PretendStage:
+def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[PretendStage]:
     stage = PretendStage(tmp_path, evidence())
 
     @contextlib.contextmanager
@@ -271,7 +272,10 @@ def pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PretendStage:
     monkeypatch.setenv("no_proxy", "")
     for name in ("OPENAI_API_KEY", "SERVE"):
         monkeypatch.delenv(name, raising=False)
-    return stage
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield stage
+    for number, handler in handlers.items():  # the demo takes them over
+        signal.signal(number, handler)
 
 
 def test_failed_checks_give_exit_code_1_and_the_place_of_the_log(

@@ -141,13 +141,13 @@ def test_every_row_of_the_default_policy(memory: MemoryHost) -> None:
 
 
 @pytest.mark.parametrize("mode", ["everyone", "admin"])
-def test_every_row_of_the_other_policies(memory_411: MemoryHost, mode: Mode) -> None:
-    check_table(memory_411, mode)
+def test_every_row_of_the_other_policies(memory_410: MemoryHost, mode: Mode) -> None:
+    check_table(memory_410, mode)
 
 
-def test_tools_change_ones_own_and_the_conversations_whatever_the_policy(memory_411: MemoryHost) -> None:
-    with memory_411.configured(command_policy="admin", memory_admins="boss-tools"):
-        for place in places(memory_411, "boss-tools"):
+def test_tools_change_ones_own_and_the_conversations_whatever_the_policy(memory_410: MemoryHost) -> None:
+    with memory_410.configured(command_policy="admin", memory_admins="boss-tools"):
+        for place in places(memory_410, "boss-tools"):
             add = place.chat.tool("remember", {"content": f"I bought a kettle {new_id()}"}, place.sender)
             note = {"field": "notes", "action": "add", "value": "We meet on Fridays", "scope": "session"}
             notes = place.chat.tool("update_profile", note, place.sender)

@@ -27,8 +27,8 @@ PROFILES: list[dict[str, Any]] = [
 ]
 
 
-def test_remember_with_odd_input(memory_411: MemoryHost) -> None:
-    memory = memory_411
+def test_remember_with_odd_input(memory_410: MemoryHost) -> None:
+    memory = memory_410
     group = memory.group()
     given: list[Any] = [{"content": f"fact with tags {n}", "tags": tags} for n, tags in enumerate(TAGS)]
     given += [{"content": f"fact of weight {n}", "importance": value} for n, value in enumerate(IMPORTANCES)]
@@ -50,8 +50,8 @@ def test_remember_with_odd_input(memory_411: MemoryHost) -> None:
     assert "Stored as" in answers[-1], "unknown parameters are ignored"
 
 
-def test_recall_with_odd_input(memory_411: MemoryHost) -> None:
-    memory = memory_411
+def test_recall_with_odd_input(memory_410: MemoryHost) -> None:
+    memory = memory_410
     group = memory.group()
     group.remember("The house is green")
     given: list[Any] = [{"query": "the green house", "top_k": top_k} for top_k in TOP_KS]
@@ -72,8 +72,8 @@ def test_recall_with_odd_input(memory_411: MemoryHost) -> None:
         assert "The house is green" not in answer
 
 
-def test_update_profile_with_odd_input(memory_411: MemoryHost) -> None:
-    memory = memory_411
+def test_update_profile_with_odd_input(memory_410: MemoryHost) -> None:
+    memory = memory_410
     group = memory.group()
     call_all(memory, group.id, "update_profile", PROFILES)
     mine = group.command("!memory me")
@@ -85,8 +85,8 @@ def test_update_profile_with_odd_input(memory_411: MemoryHost) -> None:
         assert value not in everybody
 
 
-def test_a_whole_call_as_one_string(memory_411: MemoryHost) -> None:
-    memory = memory_411
+def test_a_whole_call_as_one_string(memory_410: MemoryHost) -> None:
+    memory = memory_410
     group = memory.group()
     arguments = json.dumps(json.dumps({"content": "The boat needs paint"}))
     turn = group.calling([Call("remember", arguments)])

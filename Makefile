@@ -28,7 +28,7 @@ demo:
 	@$(PYTHON) -m playground.demo
 
 test:
-	@$(PYTHON) -m playground.envs dev host-4.11.2 host-4.10.11
+	@$(PYTHON) -m playground.envs dev milvus-3 $(foreach v,4.11.2 4.10.11,host-$(v) host-$(v)-engines)
 	$(DEV) -m pytest -n $(JOBS) $(ARGS)
 
 check:

@@ -5,6 +5,10 @@
 
 An environment is complete when its stamp file holds the hash of everything it was built from. The stamp is
 written last, so an interrupted build is simply done again.
+
+An environment may stand on top of another one (``BELOW``): it has only its own packages and finds all others in
+the one below. Where both have a package, its own wins. So a second version of one package costs seconds, not a
+second copy of everything.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +30,13 @@ ROOT = Path(__file__).resolve().parent.parent
 """The folder of the project."""
 
 ENVS = ROOT / "build" / "envs"
-NAMES = ("dev", "host-4.11.2", "host-4.10.11", "models")
+BELOW = {
+    "milvus-3": "dev",
+    "host-4.11.2-engines": "host-4.11.2",
+    "host-4.10.11-engines": "host-4.10.11",
+}
+"""Environments on top of another one, and which."""
+NAMES = ("dev", "host-4.11.2", "host-4.10.11", "models", *BELOW)
 """Known environments: see ``requirements/<name>.txt`` for what each is for."""
 
 SUPPORTED = ((3, 11), (3, 12), (3, 13))
@@ -33,6 +44,7 @@ SUPPORTED = ((3, 11), (3, 12), (3, 13))
 3.11; on the others both hosts were started and talked with the plugin installed."""
 
 _STAMP = ".complete"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class EnvError(RuntimeError):
@@ -44,8 +56,15 @@ def python_of(name: str) -> Path:
     return ENVS / name / "bin" / "python"
 
 
+def site_folders(python: Path) -> list[Path]:
+    """Return the package folders of an environment by its interpreter, its own first, then those below it."""
+    own = [path for path in python.parents[1].glob("lib/*/site-packages") if path.is_dir()]
+    below = BELOW.get(python.parents[1].name)
+    return [*own, *(site_folders(python_of(below)) if below else [])]
+
+
 def ensure(name: str) -> Path:
-    """Build the environment *name* unless it is complete and current.
+    """Build the environment *name*, and the one below it, unless complete and current.
 
     Returns:
         The path of its interpreter.
@@ -56,6 +75,8 @@ def ensure(name: str) -> Path:
     _check_python()
     if name not in NAMES:
         raise EnvError(f"unknown environment {name!r}; known are: {', '.join(NAMES)}")
+    if name in BELOW:
+        ensure(BELOW[name])
     target = ENVS / name
     wanted = _fingerprint(name)
     with _locked(name):
@@ -67,7 +88,8 @@ def ensure(name: str) -> Path:
         ):
             return python_of(name)
         started = time.monotonic()
-        _say(f"{name}: building {target.relative_to(ROOT)} (a few minutes the first time)")
+        patience = "" if name in BELOW else " (a few minutes the first time)"
+        _say(f"{name}: building {target.relative_to(ROOT)}{patience}")
         _build(name, target, pinned=True)
         stamp.write_text(wanted + "\n", encoding="utf-8")
         _say(f"{name}: ready after {time.monotonic() - started:.0f} s")
@@ -81,6 +103,9 @@ def freeze(name: str) -> None:
         EnvError: when the resolution or the installation fails.
     """
     _check_python()
+    if name in BELOW:
+        _freeze_on_top(name, BELOW[name])
+        return
     with _locked(name):
         target = ENVS / name
         _build(name, target, pinned=False)
@@ -92,12 +117,44 @@ def freeze(name: str) -> None:
             for line in listed.splitlines()
             if not line.startswith("uv==") or name.startswith(("dev", "host"))
         ]
-        head = (
-            f"# Full freeze for the {name} environment (Python 3.11)."
-            f" Rewrite with: python -m playground.envs --freeze {name}\n"
-        )
-        (ROOT / "constraints" / f"{name}.txt").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+        _write_constraints(name, f"Full freeze for the {name} environment (Python 3.11).", lines)
         (target / _STAMP).write_text(_fingerprint(name) + "\n", encoding="utf-8")
+
+
+def _freeze_on_top(name: str, below: str) -> None:
+    """Pin what *name* needs besides, or in another version than, the environment below it."""
+    runner = str(ensure(below))
+    own = set(_pins(ROOT / "requirements" / f"{name}.txt"))
+    lower = _pins(ROOT / "constraints" / f"{below}.txt")
+    kept = ENVS / f".{name}.below.txt"
+    kept.write_text("".join(f"{line}\n" for key, line in lower.items() if key not in own), encoding="utf-8")
+    command = [runner, "-m", "uv", "pip", "compile", "-q", "--no-header", "--no-annotate", "--python", runner]
+    wanted = [str(ROOT / "requirements" / f"{name}.txt"), "-c", str(kept)]
+    environ = _clean_environ() | _uv_settings(runner)
+    result = subprocess.run([*command, *wanted], capture_output=True, text=True, check=False, env=environ)
+    kept.unlink()
+    if result.returncode:
+        raise EnvError(f"{name}: resolution failed: {_last_line(result.stderr)}")
+    there = {key: line.partition("==")[2] for key, line in lower.items()}
+    pins = [line.partition(";")[0].strip() for line in result.stdout.splitlines() if "==" in line]
+    lines = [line for line in pins if there.get(line.partition("==")[0]) != line.partition("==")[2]]
+    _write_constraints(name, f"What the {name} environment has on top of {below} (Python 3.11).", lines)
+    ensure(name)
+
+
+def _pins(path: Path) -> dict[str, str]:
+    """The requirements in a file by the normalized name of the package."""
+    found: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        requirement = line.partition(" #")[0].strip()
+        if match := _NAME.match(requirement):
+            found[re.sub(r"[-_.]+", "-", match[0]).lower()] = requirement
+    return found
+
+
+def _write_constraints(name: str, what: str, lines: list[str]) -> None:
+    head = f"# {what} Rewrite with: python -m playground.envs --freeze {name}\n"
+    (ROOT / "constraints" / f"{name}.txt").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _check_python() -> None:
@@ -126,6 +183,8 @@ def _fingerprint(name: str) -> str:
     digest = hashlib.sha256(f"{sys.version_info[:3]}:{sys.base_prefix}".encode())
     for path in _inputs(name):
         digest.update(path.read_bytes())
+    if name in BELOW:
+        digest.update(_fingerprint(BELOW[name]).encode())
     return digest.hexdigest()
 
 
@@ -140,8 +199,32 @@ def _locked(name: str) -> Iterator[None]:
 
 def _build(name: str, target: Path, *, pinned: bool) -> None:
     shutil.rmtree(target, ignore_errors=True)
+    below = BELOW.get(name)
+    _make_venv(name, target, ["--without-pip"] if below else [])
+    python = target / "bin" / "python"
+    requirements, constraints = (ROOT / folder / f"{name}.txt" for folder in ("requirements", "constraints"))
+    if below:
+        lower = python_of(below)
+        [own] = site_folders(python)[:1]
+        folders = site_folders(lower)
+        (own / "below.pth").write_text("".join(f"{folder}\n" for folder in folders), encoding="utf-8")
+        # The pins are all that is missing below; what needs what was worked out when they were made.
+        wanted = ["--no-deps", "-r", str(requirements), "-r", str(constraints)]
+        if not _install_with_uv(str(lower), python, wanted):
+            into = ["--python", str(python), "install", "--ignore-installed"]
+            _run(name, [str(lower), "-m", "pip", *into, "--no-input", "--progress-bar=off", "-q", *wanted])
+        return
+    wanted = ["-r", str(requirements)]
+    if pinned:
+        wanted += ["-c", str(constraints)]
+    got_uv = _get_uv(str(python), _pinned_version(constraints, "uv"))
+    if not (got_uv and _install_with_uv(str(python), python, wanted)):
+        _run(name, [str(python), "-m", "pip", "install", "--no-input", "--progress-bar=off", "-q", *wanted])
+
+
+def _make_venv(name: str, target: Path, options: list[str]) -> None:
     made = subprocess.run(
-        [sys.executable, "-m", "venv", str(target)],
+        [sys.executable, "-m", "venv", *options, str(target)],
         capture_output=True,
         text=True,
         check=False,
@@ -153,17 +236,10 @@ def _build(name: str, target: Path, *, pinned: bool) -> None:
                 "this Python cannot make virtual environments: install its venv package (python3.11-venv)"
             )
         raise EnvError(f"{name}: cannot create {target}: {_last_line(made.stderr or made.stdout)}")
-    python = str(target / "bin" / "python")
-    constraints = ROOT / "constraints" / f"{name}.txt"
-    wanted = ["-r", str(ROOT / "requirements" / f"{name}.txt")]
-    if pinned:
-        wanted += ["-c", str(constraints)]
-    if not _install_with_uv(python, wanted, _pinned_version(constraints, "uv")):
-        _run(name, [python, "-m", "pip", "install", "--no-input", "--progress-bar=off", "-q", *wanted])
 
 
-def _install_with_uv(python: str, wanted: list[str], version: str | None) -> bool:
-    """Install with uv, several times faster than pip; False when uv is not to be had or fails."""
+def _get_uv(python: str, version: str | None) -> bool:
+    """Install uv, which is several times faster than pip; False when it is not to be had."""
     uv = f"uv=={version}" if version else "uv"
     got = subprocess.run(
         [python, "-m", "pip", "install", "--no-input", "-q", uv],
@@ -171,10 +247,13 @@ def _install_with_uv(python: str, wanted: list[str], version: str | None) -> boo
         check=False,
         env=_clean_environ(),
     )
-    if got.returncode:
-        return False
-    environ = _clean_environ() | _uv_settings(python)
-    command = [python, "-m", "uv", "pip", "install", "--no-progress", "-q", "--python", python, *wanted]
+    return got.returncode == 0
+
+
+def _install_with_uv(runner: str, python: Path, wanted: list[str]) -> bool:
+    """Install into the environment of *python* with the uv of *runner*; False when it does not manage."""
+    environ = _clean_environ() | _uv_settings(runner)
+    command = [runner, "-m", "uv", "pip", "install", "--no-progress", "-q", "--python", str(python), *wanted]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
     if result.returncode:
         _say(f"uv did not manage, falling back to pip: {_last_line(result.stderr)}")

@@ -324,7 +324,8 @@ class Host:
 def _other_platforms(python: Path) -> list[str]:
     """Return the chat platforms nobody talks to a driven host over; importing their SDKs is half of a start."""
     found = []
-    for manifest in python.parents[1].glob("lib/*/site-packages/langbot/pkg/platform/**/*.yaml"):
+    folders = [folder / "langbot/pkg/platform" for folder in envs.site_folders(python)]
+    for manifest in (path for folder in folders for path in folder.glob("**/*.yaml")):
         text = manifest.read_text(encoding="utf-8")
         name = re.search(r"^metadata:\s+name: *(\S+)", text, re.MULTILINE)
         if "kind: MessagePlatformAdapter" in text and name and name[1] not in _PLATFORMS:

@@ -48,7 +48,7 @@ class Collection:
     ) -> None:
         self.base = base
         self.embeddings = Embeddings(host, base.model, base.calibration, clock)
-        self.records = RecordStore(host, base.id)
+        self.records = RecordStore(host, base.id, clock)
         self.indexes = IndexCache(clock=clock)
         self.unsettled = Unsettled(clock)
         self.spaces = SpaceRegistry(host.storage)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
+    "CountDiagnostics",
     "Embedder",
     "FileIds",
     "FilterDiagnostics",
@@ -121,6 +122,14 @@ class FilterDiagnostics(Protocol):
         """Return up to ``limit`` rows that the backend gives for a plain filter on ``user_key``: possibly rows
         of anybody.
         """
+
+
+@runtime_checkable
+class CountDiagnostics(Protocol):
+    """What an adapter noticed about counts, which we never rely on: it only tells backends apart."""
+
+    def counts_matches(self, collection: str) -> bool | None:
+        """Whether a filtered listing came with the number of matches; ``None`` before the first one."""
 
 
 class Embedder(Protocol):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
@@ -26,8 +27,8 @@ from ..ports import FileIds, FilterDiagnostics, Host, VectorRow
 from ..records.envelope import Record
 from ..records.keys import Visibility, file_id
 from ..records.store import Answer, RecordStore
+from ..records.traits import MIXES_UP_ANSWERS, metric_of
 from ..records.vectors import Quantized, Vector, unit
-from .metric import backend_of, metric_of
 from .outcomes import Level
 from .report import Check
 from .steps import Writes, attempt, detail, to_the_end
@@ -144,7 +145,7 @@ class StoreProbe:
         match exc.reason:
             case "write_unverified":
                 return Check.of("store_write", "unverified")
-            case "store_untrusted":
+            case "store_untrusted" | "store_distrusted":
                 return Check.of("store_write", "foreign", count=exc.details["count"])
             case _:
                 return Check.of(
@@ -156,7 +157,7 @@ class StoreProbe:
         try:
             answers = [await self._listed(record) for record in (self._near, self._far)]
         except StoreFailed as exc:
-            if exc.reason == "store_untrusted":
+            if exc.reason in ("store_untrusted", "store_distrusted"):
                 return Check.of("store_list", "foreign", count=exc.details["count"])
             return Check.of("store_list", "failed", detail=detail(exc))
         foreign = sum(answer.foreign for answer in answers)
@@ -219,9 +220,9 @@ class StoreProbe:
         cosine = float(query @ far.vector.vector())
         measured = [(1.0, by_id[near.row_id].distance), (cosine, by_id[far.row_id].distance)]
         metric, whole = metric_of(measured), "user_key" in by_id[near.row_id].metadata
-        return Check.of(
-            "store_metric", metric, metric=metric, whole_metadata=whole, backend=backend_of(metric, whole)
-        )
+        backend = replace(self._records.traits, metric=metric, whole_metadata=whole).backend
+        outcome = "mixes" if backend == MIXES_UP_ANSWERS else metric
+        return Check.of("store_metric", outcome, metric=metric, whole_metadata=whole, backend=backend)
 
     async def _plain_filter(self) -> Check:
         host = self._host

@@ -112,6 +112,7 @@ class LangBotHost:
         self._api = api
         self._storage = _Storage(api)
         self._version = ""
+        self._counted: dict[str, bool] = {}
 
     @property
     def storage(self) -> KeyValueStorage:
@@ -236,7 +237,13 @@ class LangBotHost:
 
     async def _page(self, collection: str, where: RowFilter, limit: int, offset: int) -> _Rows:
         with _failing_as(StoreFailed, "store_down"):
-            return rows(await _patient(self._api.vector_list, collection, filters(where), limit, offset))
+            answer = await _patient(self._api.vector_list, collection, filters(where), limit, offset)
+            self._counted[collection] = _counts(answer)
+            return rows(answer)
+
+    def counts_matches(self, collection: str) -> bool | None:
+        """Whether the last listing came with a number of matches (Chroma and SeekDB say -1); ``None`` before it."""
+        return self._counted.get(collection)
 
     async def list_by_user_key(self, collection: str, user_key: str, limit: int) -> _Rows:
         """Return what the backend gives for a plain filter on ``user_key``; for the health check alone.
@@ -301,6 +308,18 @@ class _Storage:
     async def keys(self) -> list[str]:
         with _failing_as(StorageFailed, "storage_down"):
             return [str(key) for key in await _patient(self._api.get_plugin_storage_keys)]
+
+
+def _counts(answer: object) -> bool:
+    """Whether a listing came with a number of matches."""
+    total = (
+        answer.get("total")
+        if isinstance(answer, dict)
+        else answer[-1]
+        if isinstance(answer, (list, tuple))
+        else None
+    )
+    return isinstance(total, int) and total >= 0
 
 
 def _floats(vector: Sequence[float]) -> list[float]:

@@ -2,7 +2,8 @@
 
 A row that comes back from a place that was not asked for belongs to somebody else, or the store mixed up the
 answers of parallel calls, as one known backend does. It is dropped and counted, from then on one call at a
-time is made, and the question is asked again.
+time is made, and the question is asked again. A store that keeps answering like that is not asked any more
+(:mod:`.trust`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..logs import get_logger
-from ..ports import FileIds, RowFilter, VectorRow, VectorStore
+from ..ports import FileIds, RowFilter, RowIds, VectorRow, VectorStore
+from .trust import Trust
 from .vectors import Vector
 
 __all__ = ["RowReader", "Rows", "StoreHealth"]
@@ -68,19 +70,27 @@ class RowReader:
         vectors: the host's vector database.
         collection: id of the knowledge base.
         health: where foreign rows are counted.
+        trust: whether it is asked at all.
+
+    Attributes:
+        finds_by_id: whether the store keeps to a filter on row ids, as far as it was seen.
     """
 
-    def __init__(self, vectors: VectorStore, collection: str, health: StoreHealth) -> None:
+    def __init__(
+        self, vectors: VectorStore, collection: str, health: StoreHealth, trust: Trust | None = None
+    ) -> None:
+        self.finds_by_id = True
         self._vectors = vectors
         self._collection = collection
         self._health = health
+        self._trust = trust or Trust()
         self._serial: asyncio.Lock | None = None
 
     async def search(self, vector: Vector, k: int, where: FileIds) -> Rows:
         """Return up to ``k`` rows, nearest first.
 
         Raises:
-            StoreFailed: the store did not answer.
+            StoreFailed: the store did not answer, or is not asked any more.
         """
         query = vector.tolist()
         return await self._asked(lambda: self._vectors.search(self._collection, query, k, where), where)
@@ -89,31 +99,49 @@ class RowReader:
         """Return up to ``limit`` rows from ``offset``.
 
         Raises:
-            StoreFailed: the store did not answer.
+            StoreFailed: the store did not answer, or is not asked any more.
         """
         return await self._asked(
             lambda: self._vectors.list_rows(self._collection, where, limit, offset), where
         )
 
     async def one_at_a_time(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Make a call to the store: alone once it was caught mixing up answers."""
+        """Make a call to the store: alone once it was caught mixing up answers, or is known to."""
         if self._serial is None:
             return await call()
         async with self._serial:
             return await call()
 
+    def go_serial(self) -> None:
+        """Make one call at a time from now on."""
+        self._serial = self._serial or asyncio.Lock()
+
     async def _asked(self, call: Callable[[], Awaitable[list[VectorRow]]], where: RowFilter) -> Rows:
+        self._trust.check(self._health.foreign_rows)
+        by_id, alone, dropped = isinstance(where, RowIds), False, 0
         asked = frozenset(where.values)
         for _ in range(_TRIES):
+            alone = self._serial is not None
             rows = await self.one_at_a_time(call)
-            if isinstance(where, FileIds):
-                found = [row for row in rows if row.metadata.get("file_id") in asked]
-            else:
-                found = [row for row in rows if row.id in asked]
+            found = [row for row in rows if (row.id if by_id else row.metadata.get("file_id")) in asked]
             answer = Rows(found, len(rows))
             if not answer.foreign:
                 break
-            self._health.foreign_rows += answer.foreign
             logger.warning("rows dropped: foreign=%d of=%d", answer.foreign, answer.count)
-            self._serial = self._serial or asyncio.Lock()
+            dropped += answer.foreign
+            self.go_serial()
+        if not (by_id and answer.foreign):
+            # Whoever does not filter by row ids gives everybody's rows on purpose.
+            self._health.foreign_rows += dropped
+        self._judge(answer, by_id=by_id, alone=alone)
         return answer
+
+    def _judge(self, answer: Rows, *, by_id: bool, alone: bool) -> None:
+        """Learn from the last of the answers to a question."""
+        if by_id:
+            # A store may index file_ids alone; whether it keeps to *them* is what decides about trust.
+            self.finds_by_id = self.finds_by_id and not (answer.foreign and alone)
+        elif not answer.foreign:
+            self._trust.kept()
+        elif alone:
+            self._trust.broken()

@@ -13,16 +13,19 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TypeVar
 from weakref import WeakSet
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import FileIds, RowFilter, RowIds, VectorRecord, VectorStore
+from ..ports import CountDiagnostics, FileIds, RowFilter, RowIds, VectorRecord, VectorStore
 from .envelope import Record, decode, encode
 from .keys import Visibility, file_id, file_ids, row_ids
 from .paging import PAGEABLE, Cursor
 from .rows import RowReader, Rows, StoreHealth
+from .traits import MIXES_UP_ANSWERS, StoreTraits
+from .trust import Trust
 from .vectors import Vector
 
 __all__ = ["PAGE_ROWS", "Answer", "RecordStore", "latest"]
@@ -81,13 +84,17 @@ class RecordStore:
     Args:
         vectors: the host's vector database.
         collection: id of the knowledge base.
+        clock: seconds, monotonic.
     """
 
-    def __init__(self, vectors: VectorStore, collection: str) -> None:
+    def __init__(self, vectors: VectorStore, collection: str, clock: Callable[[], float] = monotonic) -> None:
         self.health = StoreHealth()
+        self.trust = Trust(clock)
+        self._traits = StoreTraits()
+        self._counts = vectors if isinstance(vectors, CountDiagnostics) else None
         self._vectors = vectors
         self._collection = collection
-        self._reader = RowReader(vectors, collection, self.health)
+        self._reader = RowReader(vectors, collection, self.health, self.trust)
         self._cursors: WeakSet[Cursor] = WeakSet()
         self._deleting: Counter[str] = Counter()
         """Per scope, rows whose deletion is on its way."""
@@ -97,6 +104,14 @@ class RecordStore:
         was caught mixing up answers.
         """
         return await self._reader.one_at_a_time(call)
+
+    @property
+    def traits(self) -> StoreTraits:
+        """What was seen of the store so far."""
+        self._traits.finds_by_id = self._reader.finds_by_id
+        if self._counts is not None:
+            self._traits.counts_matches = self._counts.counts_matches(self._collection)
+        return self._traits
 
     # ------------------------------------------------------------ reads
 
@@ -121,7 +136,14 @@ class RecordStore:
             StoreFailed: the store did not answer.
         """
         where = FileIds([f for v in visibilities for f in file_ids(user_key, v)])
-        return self._decoded(await self._reader.search(vector, k, where), user_key, known)
+        rows = await self._reader.search(vector, k, where)
+        answer = self._decoded(rows, user_key, known)
+        if not self._traits.metric:
+            by_row = {record.row_id: record for record in answer.records}
+            self._traits.see(vector, [(row, by_row[row.id]) for row in rows.found if row.id in by_row])
+        if self.traits.backend == MIXES_UP_ANSWERS:
+            self._reader.go_serial()
+        return answer
 
     def cursor(self, user_key: str, *visibilities: Visibility) -> Cursor:
         """Return a cursor before the first row of a scope."""

@@ -58,6 +58,11 @@ class Bot:
             LangBotHost(self.api), lambda: self.config, now=self.clock.now, clock=self.clock.monotonic
         )
 
+    def restart_indexes(self) -> None:
+        """Forget what was read of the vectors."""
+        if self.service._collection is not None:
+            self.service._collection.indexes.clear()
+
     async def create(self) -> Bot:
         await self.service.knowledge_base_created(KB, {"embedding_model_uuid": "m", **self.creation})
         return self

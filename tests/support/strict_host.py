@@ -51,6 +51,8 @@ class StrictHost(PluginApi):
             pgvector) or ``"similarity"`` (Milvus). Order is always best first.
         rich: metadata comes back whole, as on Chroma, Qdrant and SeekDB; otherwise only ``text``,
             ``file_id`` and ``uuid``, as on Milvus and pgvector.
+        counts: a listing comes with the number of matches, as on Qdrant, pgvector and Milvus; otherwise with -1, as
+            on Chroma and SeekDB.
         any_dimension: accept vectors of lengths that pgvector has no column for.
         user_key_filter: what a listing by ``user_key`` gives, which only the health check may ask for: an error,
             the rows (``"held"``: Chroma, Qdrant, SeekDB), or everybody's (``"dropped"``: pgvector, Milvus).
@@ -62,6 +64,7 @@ class StrictHost(PluginApi):
         *,
         metric: Metric = "cosine",
         rich: bool = False,
+        counts: bool = False,
         any_dimension: bool = False,
         user_key_filter: UserKeyFilter = "refused",
         **options: Any,
@@ -70,6 +73,7 @@ class StrictHost(PluginApi):
         self.metric = metric
         self.user_key_filter = user_key_filter
         self.rich = rich
+        self.counts = counts
         self.any_dimension = any_dimension
         self.rows: dict[str, dict[str, _Row]] = {}
         self._dimensions: dict[str, int] = {}
@@ -156,7 +160,8 @@ class StrictHost(PluginApi):
         _require(type(limit) is int and type(offset) is int, "limit and offset are integers")
         _require(limit >= 1 and offset >= 0, "limit must be positive, offset not negative")
         _require(offset + limit <= _WINDOW, f"offset + limit must not exceed {_WINDOW}")
-        page = self._matching(collection_id, filters)[offset : offset + limit]
+        matching = self._matching(collection_id, filters)
+        page = matching[offset : offset + limit]
         items = [
             {
                 "id": row.id,
@@ -165,7 +170,7 @@ class StrictHost(PluginApi):
             }
             for row in page
         ]
-        return items, -1
+        return items, len(matching) if self.counts else -1
 
     def _matching(self, collection_id: str, filters: dict[str, Any] | None) -> list[_Row]:
         """Rows that match, ordered by id as on Qdrant, pgvector and Milvus."""

@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 
 from longterm_memory.errors import StoreFailed
-from longterm_memory.ports import VectorRow
+from longterm_memory.health import Level
+from longterm_memory.ports import FileIds, RowIds, VectorRow
 from longterm_memory.records.envelope import encode
+from longterm_memory.records.keys import Visibility, file_ids
+from longterm_memory.records.rows import RowReader, StoreHealth
 from longterm_memory.records.store import RecordStore
+from longterm_memory.records.trust import PAUSE_SECONDS, STRIKES, Trust
 from tests.support.core import BASE, GROUP, OTHER, Core, core, numbered_id, record, row_of
+from tests.support.health import check, outcomes
+from tests.support.memory import Clock, new_bot
 from tests.support.record_reads import ID, KEY, RECALLED, contents, embedded, listed, search
 
 
@@ -54,7 +60,7 @@ async def test_a_store_that_ignores_filters_never_shows_or_loses_anything(memory
         records.write([record("new", "b0000001")], [record("ours", ID)]),
     ):
         # Asked to delete, such a store might delete everything.
-        with pytest.raises(StoreFailed, match="store_untrusted"):
+        with pytest.raises(StoreFailed, match=r"store_(un|dis)trusted"):
             await attempt
     assert memory.api.calls.counts["vector_delete"] == 0
 
@@ -162,3 +168,91 @@ async def test_a_known_row_from_the_wrong_place_is_dropped_all_the_same(memory: 
     answer = await memory.collection.records.search(KEY, embedded("x"), 5, RECALLED, {known.row_id: known})
     assert answer.records == [known]
     assert answer.foreign == 1
+
+
+# ------------------------------------------------------------ a store that goes on like that
+
+
+async def test_a_store_that_goes_on_like_that_is_not_asked_any_more_and_people_are_told() -> None:
+    bot = await new_bot()
+    await bot.remember("the rent is due on Friday")
+    await bot.remember("their rent is paid", "group_77002")
+    bot.api.faults.ignore_filters = True
+    for _ in range(STRIKES):
+        bot.restart_indexes()
+        assert "their rent" not in await bot.prompt("when is the rent due?")
+    asked = bot.api.calls.counts["vector_search"]
+    # Not even rows of ours count now: what else there would be, nobody can know. L1 is there all the same.
+    await bot.tool("update_profile", {"field": "traits", "action": "add", "value": "plays chess"})
+    heard = await bot.prompt("when is the rent due?")
+    assert "rent is" not in heard
+    assert "plays chess" in heard
+    for said in (
+        await bot.tool("recall_memory", {"query": "rent"}),
+        await bot.command("memory search rent"),
+        await bot.command("memory list"),
+    ):
+        assert "Recall is switched off here" in said
+        assert "!memory health" in said
+        assert "rent" not in said
+    assert bot.api.calls.counts["vector_search"] == asked
+    report = await check(bot)
+    assert outcomes(report)["store_rows"] == "off"
+    assert report.level is Level.ERROR
+    # A clean answer brings it back: by a health check at once, else by a question after the pause.
+    bot.api.faults.clear()
+    assert "Recall is switched off" in await bot.command("memory search rent")
+    bot.clock.move(seconds=PAUSE_SECONDS + 1)
+    assert "due on Friday" in await bot.command("memory search rent")
+    bot.api.faults.ignore_filters = True
+    for _ in range(STRIKES):
+        bot.restart_indexes()
+        await bot.prompt("when is the rent due?")
+    bot.api.faults.clear()
+    assert outcomes(await check(bot))["store_rows"] == "seen"
+    assert "due on Friday" in await bot.command("memory search rent")
+
+
+def test_a_clean_answer_in_between_keeps_the_trust_and_a_trial_is_one_question() -> None:
+    clock = Clock()
+    trust = Trust(clock.monotonic)
+    for _ in range(STRIKES - 1):
+        trust.broken()
+    trust.kept()
+    for _ in range(STRIKES):
+        trust.check(7)
+        trust.broken()
+    with pytest.raises(StoreFailed, match="store_distrusted") as refused:
+        trust.check(7)
+    assert refused.value.details == {"count": 7, "minutes": 5}
+    clock.move(seconds=PAUSE_SECONDS)
+    trust.check(7)
+    with pytest.raises(StoreFailed, match="store_distrusted"):
+        trust.check(7)  # the others wait for what the first one brings
+    trust.kept()
+    trust.check(7)
+
+
+async def test_row_ids_that_a_store_does_not_filter_by_cost_no_trust(memory: Core) -> None:
+    await memory.fill([record("ours", ID), record("theirs", "a0000001", scope=OTHER)])
+
+    class FileIdsOnly:
+        """Valkey: a filter on row ids is dropped."""
+
+        async def list_rows(
+            self, collection: str, where: Any, limit: int, offset: int = 0
+        ) -> list[VectorRow]:
+            if isinstance(where, RowIds):
+                where = FileIds(
+                    [f for s in (GROUP, OTHER) for f in file_ids(s.user_key, Visibility.RECALLED)]
+                )
+            return await memory.host.list_rows(collection, where, limit, offset)
+
+    health, trust = StoreHealth(), Trust()
+    reader = RowReader(FileIdsOnly(), BASE, health, trust)  # type: ignore[arg-type]
+    for _ in range(STRIKES + 1):
+        await reader.listing(RowIds([record("ours", ID).row_id]), 10)
+    assert not reader.finds_by_id
+    assert not trust.lost
+    assert health.foreign_rows == 0
+    assert (await reader.listing(FileIds(file_ids(KEY, Visibility.RECALLED)), 10)).foreign == 0

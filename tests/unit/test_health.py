@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,11 +17,11 @@ from longterm_memory.chat.voice import Voice
 from longterm_memory.conversation import Conversation
 from longterm_memory.errors import EmbeddingFailed, LongTermMemoryError, NotConfigured
 from longterm_memory.health import Check, HealthReport, Level, check_health, surroundings
-from longterm_memory.health.metric import METRICS, backend_of, metric_of
 from longterm_memory.health.outcomes import ANYWHERE, OUTCOMES
 from longterm_memory.health.report import sentence_key
 from longterm_memory.knowledge_base import KB_KEY
 from longterm_memory.recall.calibration import CANARY
+from longterm_memory.records.traits import METRICS, StoreTraits, metric_of
 from longterm_memory.words import load
 from playground.embedders import HashedWords
 from tests.support.health import MODEL, STORE, Keeping, check, failing, made_up, outcomes, wrong
@@ -102,7 +104,7 @@ async def test_all_is_well_and_nothing_is_left(caplog: pytest.LogCaptureFixture)
 async def test_metric_metadata_and_the_plain_filter_are_told_apart() -> None:
     modes: list[tuple[dict[str, Any], str, str, str]] = [
         ({"metric": "l2", "rich": True, "user_key_filter": "held"}, "l2", "Chroma", "held"),
-        ({"metric": "cosine", "rich": True}, "cosine", "Qdrant / SeekDB", "refused"),
+        ({"metric": "cosine", "rich": True, "counts": True}, "cosine", "Qdrant", "refused"),
         ({"metric": "cosine", "user_key_filter": "dropped"}, "cosine", "pgvector", "dropped"),
         ({"metric": "similarity", "user_key_filter": "dropped"}, "similarity", "Milvus", "dropped"),
     ]
@@ -119,7 +121,28 @@ async def test_metric_metadata_and_the_plain_filter_are_told_apart() -> None:
     assert {name: metric_of([(c, f(c)) for c in (1.0, 0.5)]) for name, f in METRICS.items()} == {
         name: name for name in METRICS
     }
-    assert backend_of("unknown", True) == ""
+    assert StoreTraits("unknown", True).backend == ""
+    assert StoreTraits("cosine", True).backend == "Qdrant / SeekDB"
+    assert StoreTraits("cosine", True, counts_matches=True, finds_by_id=False).backend == "Valkey"
+
+
+async def test_a_store_that_behaves_like_seekdb_is_named_with_a_warning_and_asked_one_at_a_time() -> None:
+    bot = await new_bot(metric="cosine", rich=True)
+    report = await check(bot)
+    assert report.level is Level.WARN
+    similarity = report.named("store_metric")
+    assert similarity is not None
+    assert (similarity.outcome, similarity.values["backend"]) == ("mixes", "SeekDB")
+    # What a chat sees of it without a health check: the first search tells, then calls go one at a time.
+    bot.restart()
+    await bot.remember("the rent is due on Friday")
+    await bot.hear("when is the rent due?")
+    bot.api.latency = 0.002
+    with bot.api.calls.recording() as log:
+        await asyncio.gather(*(bot.hear("when is the rent due?", "group_77001", s) for s in "abcd"))
+    calls = sorted((c.start, c.end or 0) for c in log.calls if c.name.startswith("vector_"))
+    assert len(calls) >= 4
+    assert all(before[1] < after[0] for before, after in pairwise(calls))
 
 
 # ---------------------------------------------------------------- knowledge base, pipeline, settings

@@ -1,4 +1,4 @@
-"""LangBot's own vector databases in this process, with the face that a plugin sees.
+"""LangBot's own vector databases, in this process or one of their own, with the face that a plugin sees.
 
 async with open_engine("chroma", folder) as api:
     host = LangBotHost(api)
@@ -114,6 +114,7 @@ def open_engine(
     *,
     postgres: Postgres | None = None,
     serial: bool | None = None,
+    process: bool = False,
     **options: Any,
 ) -> EngineApi:
     """Open a backend and return the plugin's view of it; ``close()`` or ``async with`` releases everything.
@@ -123,11 +124,12 @@ def open_engine(
         folder: where the backend keeps its files.
         postgres: for ``pgvector``, a server to share; without it one is started and stopped.
         serial: one vector call at a time; by default for ``seekdb`` only.
+        process: open it in a process of its own, which may crash or be killed (see ``process.py``).
         **options: ``embed``, ``version``, ``latency`` of :class:`PluginApi`.
 
     Raises:
         ValueError: for an unknown name.
         ImportError: when the backend's packages are not installed.
     """
-    backend = open_backend(name, Path(folder), postgres=postgres)
+    backend = open_backend(name, Path(folder), postgres=postgres, process=process)
     return EngineApi(backend, serial=name == "seekdb" if serial is None else serial, **options)

@@ -1,4 +1,4 @@
-"""The host's own vector classes, opened in this process.
+"""The host's own vector classes, opened in this process, or in one of their own (``process.py``).
 
 ``RAGRuntimeService`` → ``VectorDBManager`` → the backend's class are LangBot's; only their look-ups of
 tenants and knowledge bases in LangBot's database are replaced.
@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-BACKENDS = ("chroma", "seekdb", "qdrant", "qdrant-edge", "pgvector", "milvus")
+from .. import envs
+from .native import Native
+
+BACKENDS = ("chroma", "seekdb", "qdrant", "qdrant-edge", "pgvector", "milvus", "milvus-3")
 """Names of the backends; each needs its packages (see requirements/dev.txt)."""
+ENVIRONMENTS = {"milvus-3": "milvus-3"}
+"""Backends that need another environment than the one this runs in, so always a process of their own."""
 
 _LOG = logging.getLogger("playground.engines.host")
 
@@ -40,24 +47,71 @@ class Backend:
     context: Any
     settle_seconds: float
     _close: Callable[[], Awaitable[None]]
+    _native: Native | None = None
 
     async def close(self) -> None:
         """Close the backend and what was started for it."""
         await self._close()
 
+    async def count(self, collection_id: str, file_ids: Sequence[str]) -> int:
+        """Return the engine's own count of rows with one of these file_ids, asked past the host's classes.
 
-def open_backend(name: str, folder: Path, *, postgres: Postgres | None = None) -> Backend:
+        Stale versions that no call of the host shows count too; no collection counts 0.
+        """
+        return await self._asked.count(collection_id, file_ids)
+
+    async def versions(self) -> dict[str, str]:
+        """Return the versions that were run, by name: packages, and the server where there is one."""
+        return await self._asked.versions()
+
+    @property
+    def _asked(self) -> Native:
+        if self._native is None:
+            raise NotImplementedError(f"{self.name} cannot be asked past the host's classes")
+        return self._native
+
+
+def settle_seconds(name: str) -> float:
+    """How long after a write a vector search may miss it."""
+    # SeekDB builds its vector index in the background: measured 0.2 s, three times that is waited.
+    return 0.6 if name == "seekdb" else 0.0
+
+
+def open_backend(
+    name: str, folder: Path, *, postgres: Postgres | str | None = None, process: bool = False
+) -> Backend:
     """Open one of the host's vector databases.
 
     Args:
         name: one of :data:`BACKENDS`.
         folder: where it keeps its files; created if missing.
-        postgres: for ``pgvector``, a running server to share; without it one is started and stopped.
+        postgres: for ``pgvector``, a running server to share, or its address; without it one is started and
+            stopped.
+        process: open it in a process of its own; those in :data:`ENVIRONMENTS` always are.
 
     Raises:
         ValueError: for an unknown name.
         ImportError: when the backend's packages are not installed.
+        HostError: when a process of its own ends while it opens the backend.
     """
+    if name not in BACKENDS:
+        raise ValueError(f"unknown backend {name!r}; known are {', '.join(BACKENDS)}")
+    if not process and name not in ENVIRONMENTS:
+        return open_in_process(name, folder, postgres=postgres)
+    from .process import open_process
+
+    python = Path(sys.executable)
+    if name in ENVIRONMENTS:
+        python = envs.python_of(ENVIRONMENTS[name])
+        if not python.exists():
+            raise ImportError(
+                f"{python} is missing; python -m playground.envs {ENVIRONMENTS[name]} builds it"
+            )
+    return open_process(name, folder, python=python, postgres=postgres)
+
+
+def open_in_process(name: str, folder: Path, *, postgres: Postgres | str | None = None) -> Backend:
+    """Open a backend with the packages of this process; see :func:`open_backend`."""
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     folder.mkdir(parents=True, exist_ok=True)
     from langbot.pkg.api.http.context import ExecutionContext
@@ -72,22 +126,27 @@ def open_backend(name: str, folder: Path, *, postgres: Postgres | None = None) -
         case "qdrant" | "qdrant-edge":
             database, close = _qdrant(app, folder, edge=name == "qdrant-edge")
         case "pgvector":
-            database, close = _pgvector(app, folder, postgres)
-        case "milvus":
+            database, close = _pgvector(app, postgres)
+        case "milvus" | "milvus-3":
             database, close = _milvus(app, folder)
         case _:
-            raise ValueError(f"unknown backend {name!r}; known are {', '.join(BACKENDS)}")
+            raise ValueError(f"unknown backend {name!r}")
+    service = _service(app, database, folder)
+
+    def physical_name(collection_id: str) -> str:
+        return str(app.vector_db_mgr.physical_collection_name(context, collection_id))
+
     return Backend(
         name=name,
-        service=_service(app, database),
+        service=service,
         context=context,
-        # SeekDB builds its vector index in the background: measured 0.2 s, three times that is waited.
-        settle_seconds=0.6 if name == "seekdb" else 0.0,
+        settle_seconds=settle_seconds(name),
         _close=close,
+        _native=Native(name, database, physical_name),
     )
 
 
-def _service(app: Any, database: Any) -> Any:
+def _service(app: Any, database: Any, folder: Path) -> Any:
     from langbot.pkg.rag.service.runtime import RAGRuntimeService
     from langbot.pkg.vector.mgr import VectorDBManager
 
@@ -95,7 +154,9 @@ def _service(app: Any, database: Any) -> Any:
     service: Any = RAGRuntimeService(app)
     manager.vector_db = database
     app.vector_db_mgr = manager
-    dimensions: dict[str, int] = {}
+    # The host keeps this in its own database, so it is still there after a restart.
+    noted = folder / "pgvector_dimensions.json"
+    dimensions: dict[str, int] = json.loads(noted.read_text()) if noted.exists() else {}
 
     async def knowledge_base(_context: Any, collection_id: str) -> str:
         return collection_id
@@ -115,8 +176,9 @@ def _service(app: Any, database: Any) -> Any:
 
         if expected_dimension is not None and expected_dimension not in database.allowed_dimensions:
             raise ValueError(f"Embedding dimension {expected_dimension} is not enabled for this deployment")
-        if expected_dimension is not None and initialize_dimension:
-            dimensions.setdefault(knowledge_base_uuid, expected_dimension)
+        if expected_dimension is not None and initialize_dimension and knowledge_base_uuid not in dimensions:
+            dimensions[knowledge_base_uuid] = expected_dimension
+            noted.write_text(json.dumps(dimensions))
         current = dimensions.get(knowledge_base_uuid)
         if expected_dimension is not None and current != expected_dimension:
             if current is None:
@@ -179,17 +241,19 @@ def _qdrant(app: Any, folder: Path, *, edge: bool) -> _Opened:
     return database, database.close
 
 
-def _pgvector(app: Any, folder: Path, postgres: Postgres | None) -> _Opened:
+def _pgvector(app: Any, postgres: Postgres | str | None) -> _Opened:
     from langbot.pkg.vector.vdbs.pgvector_db import PgVectorDatabase
 
-    server = postgres or Postgres()
-    database = PgVectorDatabase(app, connection_string=server.address)
+    own = Postgres() if postgres is None else None
+    server = own or postgres
+    address = server.address if isinstance(server, Postgres) else server
+    database = PgVectorDatabase(app, connection_string=address)
 
     async def close() -> None:
         await database.async_engine.dispose()
         database.engine.dispose()
-        if postgres is None:
-            await asyncio.to_thread(server.stop)
+        if own is not None:
+            await asyncio.to_thread(own.stop)
 
     return database, close
 

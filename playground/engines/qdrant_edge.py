@@ -18,12 +18,13 @@ class EdgeClient:
     """Stands in for ``AsyncQdrantClient``.
 
     Args:
-        folder: one shard per collection is kept below it.
+        folder: one shard per collection is kept below it; those that are there are opened.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._shards: dict[str, Any] = {}
+        found = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        self._shards: dict[str, Any] = {path.name: qdrant_edge.EdgeShard.load(str(path)) for path in found}
 
     async def collection_exists(self, collection_name: str) -> bool:
         """Whether the collection exists."""

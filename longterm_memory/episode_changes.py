@@ -27,6 +27,8 @@ WARM_SECONDS = 2.0
 """Seconds that a change waits for a page of a cold index."""
 _MANY_NEAR = 500
 """Nearest memories looked at when even the 50th says nearly the same."""
+_LEFT_OUT_SECONDS = 8.0
+"""Seconds that a change goes on reading the scope when the store left out of its answer what is there."""
 _NEARLY_SAME = 0.9
 """Closeness (:meth:`Calibration.closeness`) from which that is so."""
 
@@ -65,7 +67,7 @@ async def read_near(
         StoreFailed: the store did not answer.
     """
     k = CANDIDATES
-    near = (await recaller.nearest(user_key, vector, k, index)).records
+    near = (await recaller.nearest(user_key, vector, k, index, patience=_LEFT_OUT_SECONDS)).records
     if len(near) >= k and not index.complete:
         farthest = collection.calibration.closeness(near[-1].vector.vector() @ vector)
         if farthest >= _NEARLY_SAME:

@@ -22,6 +22,7 @@ from ..records.paging import Cursor
 from ..records.vectors import Vector
 from ..text.fold import fold, same_text
 from ..text.terms import terms
+from .codes import CodeMatrix
 from .lexicon import Lexicon, Scores, Slots
 
 __all__ = ["GONE_SECONDS", "ScopeIndex"]
@@ -36,6 +37,10 @@ _HIDDEN_WEIGHT = 16
 """How many noted versions of hidden memories need as much as one row."""
 _COLUMNS = ("_alive", "_time", "_importance")
 """Attributes that hold one row per slot."""
+_SINGLY = 8
+"""Up to one in so many memories are compared one by one; for more it is cheaper to compare all."""
+_FURTHER = 4
+"""How many times further down is looked when too few of the nearest are wanted."""
 
 
 def _counted(record: Record) -> Counter[str]:
@@ -66,6 +71,8 @@ class ScopeIndex:
         """How far the store has been read; ``None`` before the first page."""
         self.filling = asyncio.Lock()
         """Held while a page is read, so that two readers never read the same one."""
+        self.reading_on = asyncio.Lock()
+        """Held while the whole of it is read with nobody waiting for it."""
         self._clock = clock
         self._records: list[Record | None] = []
         self._slot_of: dict[str, int] = {}
@@ -86,6 +93,7 @@ class ScopeIndex:
         self._alive = np.zeros(_FIRST, dtype=bool)
         self._time = np.zeros(_FIRST, dtype=np.float64)
         self._importance = np.zeros(_FIRST, dtype=np.float32)
+        self._codes = CodeMatrix()
 
     def __len__(self) -> int:
         return len(self._slot_of)
@@ -94,6 +102,11 @@ class ScopeIndex:
     def complete(self) -> bool:
         """Whether every active record of the scope is in it."""
         return self.cursor is not None and self.cursor.done
+
+    @property
+    def met(self) -> int:
+        """How many memories of the scope are known by now, hidden ones included."""
+        return len(self) + len(self._hidden)
 
     @property
     def weight(self) -> int:
@@ -125,6 +138,7 @@ class ScopeIndex:
         self._by_row[record.row_id] = record
         self._alive[slot], self._time[slot] = True, record.episode.timestamp.timestamp()
         self._importance[slot] = record.episode.importance
+        self._codes.add(slot, record.vector)
         self._claim(record)
         if record.episode.sender_name:
             self._names[_named(record)] += 1
@@ -249,6 +263,10 @@ class ScopeIndex:
         self._records = [r for r in self._records if r is not None]
         self._read_words = len(self._records)
         self._slot_of = {r.episode.id: slot for slot, r in enumerate(self._records) if r is not None}
+        self._codes = CodeMatrix()
+        for slot, record in enumerate(self._records):
+            if record is not None:
+                self._codes.add(slot, record.vector, move=True)
         count = len(self._records)
         for name in _COLUMNS:
             old = getattr(self, name)
@@ -373,6 +391,9 @@ class ScopeIndex:
         """Return the true cosine of each slot's memory with a unit query vector; 0 for vectors of another
         model's length.
         """
+        if len(slots) > len(self._records) // _SINGLY:
+            found: Scores = self._codes.cosines(query, len(self._records))[slots]
+            return found
         cosines = np.zeros(len(slots), dtype=np.float32)
         codes = [self.at(slot).vector.codes for slot in slots.tolist()]
         fitting = np.array([c.shape == query.shape for c in codes], dtype=bool)
@@ -380,6 +401,24 @@ class ScopeIndex:
             rows = np.stack([c for c in codes if c.shape == query.shape]).astype(np.float32)
             cosines[fitting] = (rows @ query) / np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return cosines
+
+    def nearest(self, query: Vector, count: int, wanted: Callable[[int], bool]) -> Slots:
+        """Return the slots of the ``count`` memories nearest to a unit query vector, of those that are wanted, nearest
+        first: exact over what is indexed.
+
+        Args:
+            query: the question.
+            count: how many.
+            wanted: whether a slot's memory may be among them.
+        """
+        cosines = self._codes.cosines(query, len(self._records))
+        cosines[~self._alive[: len(cosines)]] = -np.inf
+        reach, kept = 0, list[int]()
+        while len(kept) < count and reach < len(self):
+            reach = min(len(self), max(count, _FURTHER * reach))
+            best = np.argpartition(-cosines, reach - 1)[:reach]
+            kept = [slot for slot in best[np.argsort(-cosines[best], kind="stable")].tolist() if wanted(slot)]
+        return np.array(kept[:count], dtype=np.int64)
 
     def times(self, slots: Slots) -> NDArray[np.float64]:
         """Return the timestamps (epoch seconds) of slots."""

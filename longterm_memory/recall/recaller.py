@@ -1,25 +1,23 @@
 """The one recall behind automatic injection, the tool, the command, the engine and the console.
 
-One embedding call and one vector search per question, whatever the size of the scope. The lexical index of
-the scope joins in with candidates of its own as far as it is loaded; while it is cold, a page of it is read
-beside the embedding call, so a busy conversation warms up by itself, and commands and tools load it whole.
+One embedding call and one vector search per question, whatever the size of the scope. The index of the scope
+joins in with candidates of its own as far as it is loaded, by words and by vector; while it is cold, a page of
+it is read beside the embedding call, so a busy conversation warms up by itself, and commands and tools load it
+whole. What a vector database loses under a filter (:mod:`.losses`) is therefore missed only while a large scope
+is cold.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextlib import aclosing
-from contextvars import Context
-from enum import Enum
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from time import monotonic, time
-from typing import Any, ClassVar
 
 import numpy as np
 
 from ..collection import Collection
 from ..errors import StoreFailed
-from ..logs import get_logger
 from ..models import RecallQuery, RecallResult, Status
 from ..records.envelope import Record, visibility_of
 from ..records.keys import Visibility
@@ -28,14 +26,14 @@ from ..records.vectors import Vector
 from ..settings import Settings
 from ..text.terms import identifiers, is_blank, terms
 from .cache import INDEX_ROWS_MAX
+from .filling import Fill, IndexFilling
 from .index import ScopeIndex
 from .lexicon import Scores, Slots
+from .losses import Losses
 from .ranking import rank
 from .repair import look_again
 
-__all__ = ["CANDIDATES", "PAGE_ROWS", "Fill", "Recaller"]
-
-logger = get_logger(__name__)
+__all__ = ["CANDIDATES", "PAGE_ROWS", "Candidates", "Fill", "Recaller"]
 
 CANDIDATES = 50
 """Nearest rows asked of the vector store; more when ``k`` is large."""
@@ -43,17 +41,35 @@ LEXICAL_CANDIDATES = 50
 """Best lexical matches of the index that join them."""
 _NARROWED = 4
 """How many times more rows are asked for when filters will drop some."""
-_WORDS_ROWS = 50
-"""Memories whose words are taken up at a time: about 2 ms."""
+_PAGE_SECONDS = 1.0
+"""How long a short answer waits for the page of the index that tells whether there is more."""
+_PAGE_DUE_SECONDS = 0.1
+"""How long any other answer of a cold scope waits for it."""
 _FILL_SHARE = 0.8
 """Share of the caller's time that loading the index may take; the rest is for the search."""
 
 
-class Fill(Enum):
-    """How much of a cold index a caller has time to load."""
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a question is compared with.
 
-    PAGE = "one page beside the embedding call (on the turn)"
-    ALL = "everything (commands, tools, pages)"
+    Attributes:
+        query: the question, with everybody excluded whose memories must not come back.
+        vector: its unit vector.
+        index: holds the memories.
+        slots: which of them may be an answer.
+        words: lexical score of every slot of the index, 0..1.
+        foreign: rows of other scopes in the store's answer.
+        complete: whether no memory of the scope can have been missed.
+    """
+
+    query: RecallQuery
+    vector: Vector
+    index: ScopeIndex
+    slots: Slots
+    words: Scores
+    foreign: int
+    complete: bool
 
 
 class Recaller:
@@ -65,15 +81,14 @@ class Recaller:
         clock: seconds, monotonic, for deadlines.
     """
 
-    _working: ClassVar[set[asyncio.Task[None]]] = set()
-    """Keeps what runs beside others from being garbage-collected."""
-
     def __init__(
         self, collection: Collection, wall: Callable[[], float] = time, clock: Callable[[], float] = monotonic
     ) -> None:
         self._collection = collection
         self._wall = wall
         self._clock = clock
+        self.filling = IndexFilling(collection, clock)
+        self._losses = Losses(collection.records.health)
 
     async def recall(
         self,
@@ -103,11 +118,43 @@ class Recaller:
         """
         if is_blank(query.text):
             return RecallResult(skipped="blank")
+        found = await self.candidates(
+            user_key, query, fill=fill, timeout=timeout, vector=vector, without=without
+        )
+        ranked = rank(
+            found.index,
+            found.slots,
+            found.query,
+            found.vector,
+            found.words[found.slots],
+            calibration=self._collection.calibration,
+            settings=settings,
+            now=self._wall(),
+        )
+        return RecallResult(
+            hits=ranked.hits,
+            considered=len(found.slots),
+            below_floor=ranked.below_floor,
+            complete=found.complete,
+            foreign_rows=found.foreign,
+        )
+
+    async def candidates(
+        self,
+        user_key: str,
+        query: RecallQuery,
+        *,
+        fill: Fill = Fill.ALL,
+        timeout: float = 25.0,  # noqa: ASYNC109 - shared out over several calls
+        vector: Vector | None = None,
+        without: Callable[[], Awaitable[frozenset[str]]] | None = None,
+    ) -> Candidates:
+        """Return what :meth:`recall` chooses from, for a question that is not blank; arguments and errors as there."""
         deadline = self._clock() + timeout
         if not self._collection.filled:
             await self._collection.prepare(timeout=timeout)
         index = self._collection.indexes.of(user_key)
-        filling = self._start_filling(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
+        filling = self.filling.start(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
         # The index is read beside these calls, so a slow store cannot use up their time.
         left = max(0.05, deadline - self._clock())
         asked, hidden, _ = await asyncio.gather(
@@ -121,7 +168,9 @@ class Recaller:
                 await asyncio.wait({filling}, timeout=max(0.0, deadline - self._clock()))
             finally:
                 filling.cancel()
-        return await self._search(user_key, query, settings, index, asked, fill)
+        if query.filters.statuses == {Status.ACTIVE}:
+            return await self._active(user_key, query, index, asked, filling)
+        return await self._of_any_status(user_key, query, index, asked, fill)
 
     async def _asked(self, query: RecallQuery, vector: Vector | None, seconds: float) -> Vector:
         if vector is not None:
@@ -144,8 +193,8 @@ class Recaller:
             await look_again(self._collection, user_key, timeout / 2)
         index = self._collection.indexes.of(user_key)
         if self._collection.filled and not index.complete:
-            await self._fill(user_key, index, Fill.ALL, self._clock() + timeout)
-            self._beside_others(_read_words(index))
+            await self.filling.read(user_key, index, Fill.ALL, self._clock() + timeout)
+            self.filling.read_words_later(index)
             if not index.complete and len(index) >= INDEX_ROWS_MAX:
                 raise StoreFailed("scope_too_large", limit=INDEX_ROWS_MAX)
             if not index.complete:
@@ -162,75 +211,93 @@ class Recaller:
         """
         index = self._collection.indexes.of(user_key)
         if self._collection.filled and not index.complete:
-            task = self._start_filling(user_key, index, Fill.PAGE, self._clock() + seconds)
+            task = self.filling.start(user_key, index, Fill.PAGE, self._clock() + seconds)
             await asyncio.wait({task}, timeout=seconds)
 
     # ------------------------------------------------------------ searching
 
-    async def nearest(self, user_key: str, vector: Vector, k: int, index: ScopeIndex) -> Answer:
+    async def nearest(
+        self,
+        user_key: str,
+        vector: Vector,
+        k: int,
+        index: ScopeIndex,
+        *,
+        filling: asyncio.Task[None] | None = None,
+        patience: float = 0.0,
+    ) -> Answer:
         """Return records near to a vector: ``k`` active ones as far as there are, and while the index is not complete
         hidden ones among them, which tell it what a broken-off change left active.
+
+        Args:
+            user_key: the scope.
+            vector: unit vector to be near to.
+            k: how many.
+            index: the scope's index; what the store leaves out of its answer is in there as far as it is loaded.
+            filling: what the caller started to load it with.
+            patience: seconds to go on loading it when the store left something out.
 
         Raises:
             StoreFailed: the store did not answer.
         """
         records = self._collection.records
         if index.complete:
-            return await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)
-        return await records.search(user_key, vector, 2 * k, [*Visibility], index.rows)
+            there = len(index)
+            answer = await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)
+            # What was forgotten meanwhile cannot come, what was remembered need not.
+            self._losses.fewer(answer, min(k, there, len(index)), index)
+            return answer
+        answer = await records.search(user_key, vector, 2 * k, [*Visibility], index.rows)
+        if answer.rows < 2 * k:
+            # Either the scope has no more, which the page on its way tells, or the store left something out.
+            await self.filling.arrived(index, max(patience, _PAGE_SECONDS))
+            lost = self._losses.fewer(answer, min(2 * k, index.met), index)
+        else:
+            if filling is not None:
+                # Asked for before the question was embedded, so it is mostly there, and a small scope complete.
+                await asyncio.wait({filling}, timeout=_PAGE_DUE_SECONDS)
+            lost = self._losses.farther(answer, vector, index)
+        if lost and not index.complete and patience:
+            await self.filling.read_on(user_key, index, patience)
+        elif lost and not index.complete:
+            self.filling.read_on_later(user_key, index)
+        return answer
 
-    async def _search(
+    async def _active(
         self,
         user_key: str,
         query: RecallQuery,
-        settings: Settings,
         index: ScopeIndex,
         vector: Vector,
-        fill: Fill,
-    ) -> RecallResult:
-        filters = query.filters
-        narrowed = filters.narrows or query.exclude_senders
-        wanted = max(CANDIDATES, 4 * query.k) * (_NARROWED if narrowed else 1)
-        records = self._collection.records
-        active = filters.statuses == {Status.ACTIVE}
-        if active:
-            answer = await self.nearest(user_key, vector, wanted, index)
-        else:
-            places = {visibility_of(status) for status in filters.statuses}
-            if not index.complete:
-                places.update(Visibility)
-            answer = await records.search(user_key, vector, wanted, sorted(places), index.rows)
-        if answer.foreign and not answer.records:
-            # Nothing but other scopes' rows, twice: the filter does not hold here, so "nothing found" would
-            # be a guess.
-            raise StoreFailed("store_untrusted", count=answer.foreign)
-        if not active:
-            more = fill is Fill.ALL and answer.rows >= wanted
-            hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
-            index = self._beside(index, [*answer.records, *hidden], query)
-        else:
-            index.read(answer.records)
-        words = index.lexical(terms(query.text))
-        slots = self._candidates(index, answer, words, query)
-        ranked = rank(
-            index,
-            slots,
-            query,
-            vector,
-            words[slots],
-            calibration=self._collection.calibration,
-            settings=settings,
-            now=self._wall(),
-        )
-        return RecallResult(
-            hits=ranked.hits,
-            considered=len(slots),
-            below_floor=ranked.below_floor,
-            complete=index.complete,
-            foreign_rows=answer.foreign,
-        )
+        filling: asyncio.Task[None],
+    ) -> Candidates:
+        answer = await self.nearest(user_key, vector, _wanted_rows(query), index, filling=filling)
+        _refuse_foreign(answer)
+        index.read(answer.records)
+        return self._chosen(index, answer, query, vector, complete=index.complete)
 
-    def _beside(self, index: ScopeIndex, found: Iterable[Record], query: RecallQuery) -> ScopeIndex:
+    async def _of_any_status(
+        self, user_key: str, query: RecallQuery, index: ScopeIndex, vector: Vector, fill: Fill
+    ) -> Candidates:
+        """Search among memories of which only the active ones are indexed."""
+        records = self._collection.records
+        places = {visibility_of(status) for status in query.filters.statuses}
+        if not index.complete:
+            places.update(Visibility)
+        k = _wanted_rows(query)
+        answer = await records.search(user_key, vector, k, sorted(places), index.rows)
+        _refuse_foreign(answer)
+        there = index.met if len(places) > 1 else index.met - len(index)
+        short = self._losses.fewer(answer, min(k, there), index)
+        more = fill is Fill.ALL and (short or answer.rows >= k)
+        hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
+        complete = index.complete and (more or not short)
+        beside = self._beside(index, [*answer.records, *hidden], query, vector)
+        return self._chosen(beside, answer, query, vector, complete=complete)
+
+    def _beside(
+        self, index: ScopeIndex, found: Iterable[Record], query: RecallQuery, vector: Vector
+    ) -> ScopeIndex:
         """Return an index for one question about memories that are not indexed: superseded and archived
         ones.
         """
@@ -239,19 +306,32 @@ class Recaller:
             if not index.was_deleted(record.episode.id) and not index.outdated(record):
                 beside.put(record)
         if Status.ACTIVE in query.filters.statuses:
-            for slot in self._lexically_best(index, index.lexical(terms(query.text)), query):
-                beside.put(index.at(int(slot)))
+            words = self._lexically_best(index, index.lexical(terms(query.text)), query)
+            for slot in dict.fromkeys([*words.tolist(), *self._nearest(index, query, vector).tolist()]):
+                beside.put(index.at(slot))
         return beside
 
-    def _candidates(self, index: ScopeIndex, answer: Answer, words: Scores, query: RecallQuery) -> Slots:
-        if query.filters.narrows and index.complete:
+    def _chosen(
+        self, index: ScopeIndex, answer: Answer, query: RecallQuery, vector: Vector, *, complete: bool
+    ) -> Candidates:
+        words = index.lexical(terms(query.text))
+        if query.filters.narrows and complete:
             # Exact: no match can be missed, however far down it would rank without the filters.
             slots = index.all_slots()
         else:
-            nearest = index.slots(r.episode.id for r in answer.records)
-            slots = np.concatenate([nearest, self._lexically_best(index, words, query)])
+            # The store's answer as well as our own: it may have found what is not loaded yet.
+            found = index.slots(r.episode.id for r in answer.records)
+            best = self._lexically_best(index, words, query)
+            slots = np.concatenate([found, self._nearest(index, query, vector), best])
         kept = [slot for slot in dict.fromkeys(slots.tolist()) if self._wanted(index, slot, query)]
-        return np.array(kept, dtype=np.int64)
+        return Candidates(
+            query, vector, index, np.array(kept, dtype=np.int64), words, answer.foreign, complete
+        )
+
+    def _nearest(self, index: ScopeIndex, query: RecallQuery, vector: Vector) -> Slots:
+        """Return the nearest memories by their own vectors, as many as the store is asked for without filters."""
+        count = max(CANDIDATES, 4 * query.k)
+        return index.nearest(vector, count, lambda slot: self._wanted(index, slot, query))
 
     @staticmethod
     def _lexically_best(index: ScopeIndex, words: Scores, query: RecallQuery) -> Slots:
@@ -271,63 +351,18 @@ class Recaller:
             and query.filters.keeps(record.episode)
         )
 
-    # ------------------------------------------------------------ filling the index
 
-    def _start_filling(
-        self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float
-    ) -> asyncio.Task[None]:
-        """Start reading the index beside other calls.
+def _wanted_rows(query: RecallQuery) -> int:
+    narrowed = query.filters.narrows or query.exclude_senders
+    return max(CANDIDATES, 4 * query.k) * (_NARROWED if narrowed else 1)
 
-        A page takes exactly one host call, made now: nobody waits for its answer on the turn, and it may
-        arrive after the turn is over.
-        """
 
-        async def run() -> None:
-            if fill is Fill.ALL or not index.filling.locked():
-                try:
-                    await self._fill(user_key, index, fill, deadline)
-                except StoreFailed as exc:
-                    # The search itself will tell whoever asked; the index only stays cold.
-                    logger.warning("index page failed: rows=%d reason=%s", len(index), exc.reason)
-            await _read_words(index)
-
-        return self._beside_others(run(), outliving=fill is Fill.PAGE)
-
-    def _beside_others(
-        self, work: Coroutine[Any, Any, None], *, outliving: bool = False
-    ) -> asyncio.Task[None]:
-        # From 4.11 on the SDK drops answers that come when the handler which asked has ended; it knows the
-        # handler from the context, so what may outlive it gets an empty one.
-        context = Context() if outliving else None
-        task = asyncio.get_running_loop().create_task(work, context=context)
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
-        return task
-
-    async def _fill(self, user_key: str, index: ScopeIndex, fill: Fill, deadline: float) -> None:
-        async with index.filling:
-            if len(index) >= INDEX_ROWS_MAX:
-                return
-            records = self._collection.records
-            # Hidden ones as well: a change that broke off may have left an active row of what is archived now.
-            cursor = index.cursor = index.cursor or records.cursor(user_key, *Visibility)
-            start = cursor.place
-            async with aclosing(records.pages(cursor, index.rows, ahead=fill is Fill.ALL)) as pages:
-                async for page in pages:
-                    index.read(page.records)
-                    late = self._clock() >= deadline or len(index) >= INDEX_ROWS_MAX
-                    if (late or fill is Fill.PAGE) and cursor.place != start:
-                        # At least one whole page, so that the next one gets further.
-                        return
+def _refuse_foreign(answer: Answer) -> None:
+    if answer.foreign and not answer.records:
+        # Nothing but other scopes' rows, twice: the filter does not hold here, so "nothing found" would
+        # be a guess.
+        raise StoreFailed("store_untrusted", count=answer.foreign)
 
 
 async def _nobody() -> frozenset[str]:
     return frozenset()
-
-
-async def _read_words(index: ScopeIndex) -> None:
-    """Take up the words of an index bit by bit, so that nobody waits for it long."""
-    left = True
-    while left:
-        left = index.read_words(_WORDS_ROWS)
-        await asyncio.sleep(0)

@@ -68,6 +68,10 @@ class Quantized:
         """Return the codes as base64, 4/3 characters a component."""
         return base64.b64encode(self.codes.tobytes()).decode("ascii")
 
+    def keep_in(self, place: NDArray[np.int8]) -> None:
+        """Use another place that holds the same codes, so that they are not kept twice."""
+        object.__setattr__(self, "codes", place)
+
     @property
     def dimension(self) -> int:
         """Number of components."""

@@ -92,7 +92,7 @@ async def test_a_crowd_leaves_exactly_what_it_was_told(seed: int, cancelling: fl
     await memory.collection.prepare()
     crowd = Crowd(memory, seed, cancelling)
     await asyncio.gather(*(crowd.person(number, 12) for number in range(12)))
-    for task in list(memory.recaller._working):
+    for task in list(memory.recaller.filling.working):
         with contextlib.suppress(asyncio.CancelledError):
             await task
     memory.api.faults.clear()
@@ -118,4 +118,4 @@ async def test_a_crowd_leaves_exactly_what_it_was_told(seed: int, cancelling: fl
         assert not crowd.unsure
         assert memory.row_count == len(memory.api.rows[BASE]) - 1
     assert len(memory.collection._locks) == 0
-    assert not memory.collection.records._deleting
+    assert not memory.collection.records._pager.deletions

@@ -26,7 +26,7 @@ async def memory() -> Core:
 
 async def settled(memory: Core) -> None:
     """Wait for pages that nobody waits for."""
-    await asyncio.gather(*memory.recaller._working)
+    await asyncio.gather(*memory.recaller.filling.working)
 
 
 # ------------------------------------------------------------ what comes back
@@ -212,7 +212,7 @@ async def test_a_page_that_never_comes_does_not_hold_the_turn(memory: Core) -> N
     with memory.api.calls.recording() as log:
         await asyncio.wait_for(memory.ask("rent due"), 5)
     assert log.counts["vector_list"] == 0
-    for task in list(memory.recaller._working):
+    for task in list(memory.recaller.filling.working):
         task.cancel()
 
 

@@ -112,7 +112,7 @@ def open_engine(
     name: str,
     folder: Path | str,
     *,
-    postgres: Postgres | None = None,
+    postgres: Postgres | str | None = None,
     serial: bool | None = None,
     process: bool = False,
     **options: Any,
@@ -122,7 +122,7 @@ def open_engine(
     Args:
         name: one of :data:`BACKENDS`.
         folder: where the backend keeps its files.
-        postgres: for ``pgvector``, a server to share; without it one is started and stopped.
+        postgres: for ``pgvector``, a server to share, or its address; without it one is started and stopped.
         serial: one vector call at a time; by default for ``seekdb`` only.
         process: open it in a process of its own, which may crash or be killed (see ``process.py``).
         **options: ``embed``, ``version``, ``latency`` of :class:`PluginApi`.

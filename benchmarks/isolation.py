@@ -17,7 +17,7 @@ from longterm_memory.settings import Settings
 
 from .world import World, open_world
 
-__all__ = ["SCOPES", "measure", "probe"]
+__all__ = ["EVERYTHING", "QUESTIONS", "SCOPES", "SENDERS", "SPEAKERS", "fill_scopes", "measure", "probe"]
 
 _TEXTS = (
     "Mina is planning a surprise party for Tao",
@@ -27,6 +27,10 @@ _TEXTS = (
     "the flight to Oslo is on Tuesday",
     "Tao is allergic to cats",
 )
+QUESTIONS = [*_TEXTS, "who knows the code?", "cilantro 香菜", "PROJ-124"]
+SENDERS = ("", "9001", "1:9", "9")
+"""Senders that recalls are narrowed to; nobody is called "9"."""
+EVERYTHING = frozenset(Status) - {Status.DELETED}
 
 SCOPES = tuple(
     Scope.of(bot_uuid=bot, launcher_type=kind, launcher_id=ident, isolation=isolation)
@@ -49,7 +53,7 @@ SCOPES = tuple(
         ("b-01", "group", "a%20b"),
     )
 )
-_SPEAKERS = (Speaker("9001", "Mina"), Speaker("9002", "Tao"), Speaker("1:9", "Mina"))
+SPEAKERS = (Speaker("9001", "Mina"), Speaker("9002", "Tao"), Speaker("1:9", "Mina"))
 
 
 async def measure(folder: Path, recalls: int = 100_000, backend: str = "chroma") -> dict[str, Any]:
@@ -58,33 +62,38 @@ async def measure(folder: Path, recalls: int = 100_000, backend: str = "chroma")
         return await probe(world, recalls)
 
 
+async def fill_scopes(world: World) -> dict[str, str]:
+    """Store the same texts in every scope; returns the user key of each stored id."""
+    collection = await world.service.collection()
+    importer = EpisodeImporter(collection, world.service.recaller(collection))
+    ids: dict[str, str] = {}
+    for scope in {scope.user_key: scope for scope in SCOPES}.values():
+        drafts = [EpisodeDraft(text, sender=who) for text in _TEXTS for who in SPEAKERS]
+        stored, _ = await importer.add_many(scope, drafts)
+        ids |= {e.id: scope.user_key for e in stored}
+    return ids
+
+
 async def probe(world: World, recalls: int) -> dict[str, Any]:
     """Fill every scope with the same texts, then ask at random; counts records of other scopes that came back."""
     pick = random.Random(7)
+    ids = await fill_scopes(world)
     collection = await world.service.collection()
     episodes, recaller = world.service.episodes(collection), world.service.recaller(collection)
-    importer = EpisodeImporter(collection, recaller)
-    ids: dict[str, str] = {}
-    for scope in {scope.user_key: scope for scope in SCOPES}.values():
-        drafts = [EpisodeDraft(text, sender=who) for text in _TEXTS for who in _SPEAKERS]
-        stored, _ = await importer.add_many(scope, drafts)
-        ids |= {e.id: scope.user_key for e in stored}
-    questions = [*_TEXTS, "who knows the code?", "cilantro 香菜", "PROJ-124"]
     vectors = {
         q: unit(v)
-        for q, v in zip(questions, await world.api.invoke_embedding("bench", questions), strict=True)
+        for q, v in zip(QUESTIONS, await world.api.invoke_embedding("bench", QUESTIONS), strict=True)
     }
     settings = Settings()
-    everything = frozenset(Status) - {Status.DELETED}
     foreign = answered = 0
     for n in range(recalls):
-        scope, question = pick.choice(SCOPES), pick.choice(questions)
+        scope, question = pick.choice(SCOPES), pick.choice(QUESTIONS)
         if n % 10 == 0:
             foreign += await _foreign_by_id(episodes, scope, pick.choice(list(ids)), ids)
             continue
         filters = Filters(
-            sender_id=pick.choice(["", "9001", "1:9", "9"]),
-            statuses=pick.choice([everything, Filters().statuses]),
+            sender_id=pick.choice(SENDERS),
+            statuses=pick.choice([EVERYTHING, Filters().statuses]),
         )
         ask = RecallQuery(text=question, k=5, filters=filters, floor=False)
         result = await recaller.recall(

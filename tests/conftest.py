@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from playground.host import VERSIONS
-from tests.support.real_engines import ENGINES, FLAVOURS
+from tests.support.real_engines import engine_of
 
 # The same examples in every run: a run says something about the change, not about luck.
 # Nor about how busy the machine is.
@@ -34,10 +34,8 @@ def group_of(nodeid: str) -> str:
     _, _, parameters = rest.partition("[")
     folder = file.split("/")[1]
     if folder == "engines":
-        named = [
-            engine for engine in (*FLAVOURS, *ENGINES) if parameters.startswith((f"{engine}]", f"{engine}-"))
-        ]
-        return f"engine {named[0]}" if named else file
+        engine = engine_of(parameters)
+        return f"engine {engine}" if engine else file
     if folder == "host" and file not in OWN_HOSTS:
         named = [version for version in VERSIONS if version in parameters]
         return f"host {named[0] if named else VERSIONS[0]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -11,7 +10,7 @@ import pytest
 
 from longterm_memory.langbot import LangBotHost
 from playground.engines import EngineApi, open_engine
-from tests.support.real_engines import ENGINES, FLAVOURS, NEEDS, Engine, SharedEngines
+from tests.support.real_engines import ENGINES, Engine, SharedEngines, missing
 
 
 @pytest.fixture(scope="session")
@@ -22,14 +21,14 @@ def shared_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedE
     shared.close()
 
 
-@pytest.fixture(params=[*ENGINES, *(name for name in FLAVOURS if importlib.util.find_spec(NEEDS[name]))])
+@pytest.fixture(params=ENGINES)
 async def engine(
     request: pytest.FixtureRequest, shared_engines: SharedEngines, tmp_path: Path
 ) -> AsyncIterator[Engine]:
     """Each of the real backends in turn, empty."""
     name: str = request.param
-    if importlib.util.find_spec(NEEDS[name]) is None:
-        pytest.fail(f"{NEEDS[name]} is not installed; make test sets it up")
+    if needed := missing(name):
+        pytest.fail(f"{needed} is not installed; make test sets it up")
     if name == "pgvector":
         # Its connections belong to the test's event loop, so only the server is shared.
         api = open_engine(name, tmp_path, postgres=shared_engines.postgres())

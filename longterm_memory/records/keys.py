@@ -17,8 +17,21 @@ import uuid
 from enum import StrEnum
 from functools import lru_cache
 
-__all__ = ["SHARDS", "VERSION_SLOTS", "Visibility", "file_id", "file_ids", "row_id", "row_ids"]
+__all__ = [
+    "MARK",
+    "SHARDS",
+    "VERSION_SLOTS",
+    "Visibility",
+    "file_id",
+    "file_ids",
+    "grave_id",
+    "row_id",
+    "row_ids",
+    "shard_of",
+]
 
+MARK = "ltm-sentinel"
+"""``file_id`` of the row that every knowledge base holds from its first use on."""
 SHARDS = 16
 VERSION_SLOTS = 64
 """Versions of an episode use row ids round robin; the row of 64 versions ago is long deleted."""
@@ -51,8 +64,21 @@ def file_ids(user_key: str, visibility: Visibility) -> tuple[str, ...]:
 
 def file_id(user_key: str, visibility: Visibility, episode_id: str) -> str:
     """Return the ``file_id`` under which that episode is stored."""
-    shard = hashlib.sha256(episode_id.encode()).digest()[0] % SHARDS
-    return _file_ids(user_key, visibility)[shard]
+    return _file_ids(user_key, visibility)[shard_of(episode_id)]
+
+
+def shard_of(episode_id: str) -> int:
+    """Return the number of the shard (0 .. ``SHARDS`` - 1) that an episode lives in."""
+    return hashlib.sha256(episode_id.encode()).digest()[0] % SHARDS
+
+
+def grave_id(user_key: str) -> str:
+    """Return the ``file_id`` under which emptied rows of a scope wait to be deleted: ``t`` and 47 hex digits.
+
+    Only stores that cannot delete by row id ever see it (:mod:`.single_rows`). It is one for a whole scope, so that
+    the next deletion also takes what a crash left there.
+    """
+    return "t" + hashlib.sha256(f"ltm1|t|{user_key}".encode()).hexdigest()[:47]
 
 
 def row_id(user_key: str, episode_id: str, version: int) -> str:

@@ -3,21 +3,32 @@
 Backends page by position, each in its own stable order. A row that is deleted while somebody pages moves all
 later rows one place forward, so the next page would skip one of them. A :class:`Cursor` therefore hears of
 every deletion before it is made and steps back as far; stepping back too far only reads a row twice. New rows
-need nothing: whoever writes them knows them already.
+need nothing: whoever writes them knows them already. The :class:`Pager` keeps the cursors and tells them.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from weakref import WeakSet
 
 from ..errors import StoreFailed
 from ..ports import FileIds
 from .keys import SHARDS, Visibility, file_ids
+from .rows import RowReader, Rows
 
-__all__ = ["PAGEABLE", "Cursor", "Place"]
+__all__ = ["PAGEABLE", "PAGE_ROWS", "Cursor", "Pager", "Place"]
 
 PAGEABLE = 16_000
 """Milvus and SeekDB page no further than row 16 384 of one filter; beyond, the shards are read one by one."""
+PAGE_ROWS = 500
+"""Rows of one page: about 1.5 MB of the host's 16 MiB message."""
+_SMALLEST_PAGE = 20
+_PART_ROWS = 50
+"""Rows handed out at a time: decoding them takes 2 to 4 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,8 @@ class Cursor:
     Attributes:
         user_key: the scope.
         visibilities: which of its rows.
-        shard: shard being read, ``None`` while all shards are paged as one.
+        shards: which of its shards, ascending, at least one.
+        shard: shard being read, ``None`` while all of them are paged as one.
         offset: every row before this position has been read, in the order in which the backend lists them
             now.
         done: whether every row has been read.
@@ -45,6 +57,7 @@ class Cursor:
 
     user_key: str
     visibilities: tuple[Visibility, ...]
+    shards: tuple[int, ...] = tuple(range(SHARDS))
     shard: int | None = None
     offset: int = 0
     done: bool = False
@@ -69,15 +82,14 @@ class Cursor:
             StoreFailed: the rows do not come to an end.
         """
         if self.shard is None and self.offset + limit > PAGEABLE:
-            self.shard, self.offset = 0, 0
+            self.shard, self.offset = self.shards[0], 0
         elif self.offset + limit > PAGEABLE:
             # More rows than a shard ever gets from us: this store does not page as asked.
             raise StoreFailed("store_down")
         self._disturbed, self._late = False, late
+        shards = self.shards if self.shard is None else (self.shard,)
         values = [file_ids(self.user_key, visibility) for visibility in self.visibilities]
-        return FileIds(
-            [f for v in values for f in (v if self.shard is None else v[self.shard : self.shard + 1])]
-        )
+        return FileIds([v[shard] for v in values for shard in shards])
 
     def read(self, rows: int, limit: int) -> None:
         """Move on after a page.
@@ -92,10 +104,10 @@ class Cursor:
             return
         if rows >= limit:
             self.offset = max(0, self.offset + rows - self._late)
-        elif self.shard is None or self.shard == SHARDS - 1:
+        elif self.shard is None or self.shard == self.shards[-1]:
             self.done = True
         else:
-            self.shard, self.offset = self.shard + 1, 0
+            self.shard, self.offset = self.shards[self.shards.index(self.shard) + 1], 0
 
     @property
     def place(self) -> Place:
@@ -116,3 +128,93 @@ class Cursor:
         self.offset = max(0, self.offset - rows)
         self._removed += rows
         self._disturbed = True
+
+
+class Pager:
+    """Reads the pages of one collection's scopes.
+
+    Args:
+        reader: asks the store.
+    """
+
+    def __init__(self, reader: RowReader) -> None:
+        self._reader = reader
+        self._cursors: WeakSet[Cursor] = WeakSet()
+        self.deletions: Counter[str] = Counter()
+        """Per scope, rows whose deletion is on its way."""
+
+    def cursor(
+        self, user_key: str, visibilities: tuple[Visibility, ...], shards: tuple[int, ...] = ()
+    ) -> Cursor:
+        """Return a cursor before the first row of a scope, or of some of its shards."""
+        cursor = Cursor(user_key, visibilities, shards) if shards else Cursor(user_key, visibilities)
+        self._cursors.add(cursor)
+        return cursor
+
+    @contextmanager
+    def deleting(self, user_key: str, count: int) -> Iterator[None]:
+        """Delete up to ``count`` rows of a scope inside the block: everybody who pages through it hears of it."""
+        for cursor in self._cursors:
+            if cursor.user_key == user_key:
+                cursor.removing(count)
+        self.deletions[user_key] += count
+        try:
+            yield
+        finally:
+            self.deletions[user_key] -= count
+            self.deletions = +self.deletions
+
+    async def page(self, cursor: Cursor) -> Rows:
+        """Return the next page of a cursor; one too big for a message of the host is asked for in smaller ones.
+
+        Raises:
+            StoreFailed: the store did not answer even for a small page.
+        """
+        limit = PAGE_ROWS
+        while True:
+            where = cursor.where(limit, self.deletions[cursor.user_key])
+            try:
+                rows = await self._reader.listing(where, limit, cursor.offset)
+            except StoreFailed:
+                if limit <= _SMALLEST_PAGE:
+                    raise
+                limit = max(_SMALLEST_PAGE, limit // 5)
+                continue
+            cursor.read(rows.count, limit)
+            return rows
+
+    async def parts(self, cursor: Cursor, *, ahead: bool) -> AsyncGenerator[Rows, None]:
+        """Yield all rows from a cursor on, in parts of pages; one reader of a cursor at a time.
+
+        When the caller stops early (it has to close the iterator then), the cursor stands behind the last
+        page of which it was given the last part.
+
+        Args:
+            cursor: from :meth:`cursor`.
+            ahead: whether the next page is asked for while one is worked on.
+
+        Raises:
+            StoreFailed: the store did not answer even for a small page, or only with rows of others.
+        """
+        scout, fetching = cursor.twin(), None
+        self._cursors.add(scout)
+        try:
+            while not cursor.done:
+                fetching = fetching or asyncio.ensure_future(self.page(scout))
+                rows, fetching = await fetching, None
+                if rows.count and not rows.found:
+                    # Rows, and none of them ours: that is no empty scope.
+                    raise StoreFailed("store_untrusted", count=rows.count)
+                after = scout.place
+                if ahead and not after.done:
+                    fetching = asyncio.ensure_future(self.page(scout))
+                *parts, last = rows.parts(_PART_ROWS)
+                for part in parts:
+                    await asyncio.sleep(0)
+                    yield part
+                cursor.move_to(after)
+                yield last
+        finally:
+            if fetching is not None:
+                fetching.cancel()
+                fetching.add_done_callback(lambda task: task.cancelled() or task.exception())

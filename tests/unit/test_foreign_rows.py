@@ -139,7 +139,7 @@ async def test_mixed_up_answers_are_asked_for_again_one_at_a_time(memory: Core) 
     scopes = [GROUP] + [type(GROUP)("b-01", "group", str(i)) for i in range(8)]
     await memory.fill([record(f"of {s.launcher_id}", ID, scope=s) for s in scopes])
     store = MixedUp(memory.host)
-    records = RecordStore(store, BASE)
+    records = RecordStore(store, BASE, dimension=lambda: 384)
     for _ in range(3):
         answers = await asyncio.gather(
             *(records.search(s.user_key, embedded("of"), 5, RECALLED) for s in scopes)

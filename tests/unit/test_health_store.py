@@ -78,7 +78,8 @@ async def test_nothing_is_deleted_through_a_store_that_ignores_filters() -> None
     # Reading a written row back by its id asks for one row; by chance that is the right one.
     assert "foreign" in (found.pop("store_write", ""), found.pop("store_list", ""))
     assert found.pop("store_search", "foreign") == "foreign"
-    assert found == {"store_cleanup": "unverified", "store_rows": "seen"}
+    assert found.pop("store_rows") in ("seen", "off")  # off: so many answers that it is not asked any more
+    assert found == {"store_cleanup": "unverified"}
     assert outcomes(report)["store_delete"] == "unchecked"
     assert not any(call.name == "vector_delete" for call in bot.api.calls.calls)
     # Once the store behaves, the next check removes what this one had to leave.

@@ -98,8 +98,8 @@ class InsertionOrder(StrictHost):
 async def test_paging_while_memories_come_and_go_never_loses_one(
     monkeypatch: pytest.MonkeyPatch, host: type[StrictHost], seed: int
 ) -> None:
-    monkeypatch.setattr("longterm_memory.records.store.PAGE_ROWS", 7)
-    monkeypatch.setattr("longterm_memory.records.store._SMALLEST_PAGE", 7)
+    monkeypatch.setattr("longterm_memory.records.paging.PAGE_ROWS", 7)
+    monkeypatch.setattr("longterm_memory.records.paging._SMALLEST_PAGE", 7)
     monkeypatch.setattr("longterm_memory.records.paging.PAGEABLE", 60 if seed % 3 == 0 else 10_000)
     rng = random.Random(seed)
     memory = await core(host(any_dimension=True))
@@ -214,7 +214,7 @@ async def test_paging_gets_ahead_while_very_many_rows_are_deleted() -> None:
 
 
 async def test_whoever_stops_paging_gets_the_rest_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("longterm_memory.records.store.PAGE_ROWS", 60)
+    monkeypatch.setattr("longterm_memory.records.paging.PAGE_ROWS", 60)
     memory = await core()
     await memory.fill([record(f"m {i}", numbered_id(i)) for i in range(300)])
     records = memory.collection.records

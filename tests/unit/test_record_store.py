@@ -221,7 +221,9 @@ async def test_a_store_that_never_ends_does_not_hold_the_reader_for_ever(
 
     row = row_of(record("x", ID))
     with pytest.raises(StoreFailed):
-        await RecordStore(Endless(), BASE).everything(KEY, Visibility.RECALLED)  # type: ignore[arg-type]
+        await RecordStore(Endless(), BASE, dimension=lambda: 384).everything(  # type: ignore[arg-type]
+            KEY, Visibility.RECALLED
+        )
 
 
 async def test_known_rows_are_not_decoded_again(memory: Core, monkeypatch: pytest.MonkeyPatch) -> None:

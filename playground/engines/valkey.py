@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from glide_shared.protobuf.command_request_pb2 import RequestType  # type: ignor
 from numpy.typing import NDArray
 
 from .backends import _LOG, Backend, _service
+from .native import Native
 
 __all__ = ["NotUnderstoodError", "ValkeyDouble", "open_valkey_double"]
 
@@ -246,6 +248,22 @@ def _tags(clause: str | None) -> frozenset[str] | None:
     return frozenset(re.sub(r"\\(.)", r"\1", tag).lower() for tag in re.split(r"(?<!\\)\|", clause))
 
 
+@dataclass(frozen=True)
+class _Counted(Native):
+    """What the double itself says."""
+
+    async def count(self, collection_id: str, file_ids: Sequence[str]) -> int:
+        """Return how many hashes of a collection stand under one of these file_ids."""
+        server: ValkeyDouble = self.database._client
+        prefix, wanted = f"kb:{self.physical_name(collection_id)}:".encode(), {f.encode() for f in file_ids}
+        rows = [fields for key, fields in server.hashes.items() if key.startswith(prefix)]
+        return sum(fields.get(b"file_id") in wanted for fields in rows)
+
+    async def versions(self) -> dict[str, str]:
+        """Return the version of the client."""
+        return {"valkey-glide": version("valkey-glide")}
+
+
 def open_valkey_double(folder: Path) -> tuple[Backend, ValkeyDouble]:
     """Open the host's class over a server in memory, and return both.
 
@@ -263,11 +281,12 @@ def open_valkey_double(folder: Path) -> tuple[Backend, ValkeyDouble]:
     database: Any = ValkeySearchVectorDatabase(app)
     server = database._client = ValkeyDouble()
     context = ExecutionContext(instance_uuid="instance", workspace_uuid="workspace", placement_generation=1)
-    backend = Backend(
-        name="valkey-double",
-        service=_service(app, database, folder),
-        context=context,
-        settle_seconds=0.0,
-        _close=database.close,
-    )
+    service = _service(app, database, folder)
+
+    def physical_name(collection_id: str) -> str:
+        return str(app.vector_db_mgr.physical_collection_name(context, collection_id))
+
+    name = "valkey-double"
+    native = _Counted(name, database, physical_name)
+    backend = Backend(name, service, context, 0.0, database.close, native)
     return backend, server

@@ -49,7 +49,9 @@ class Losses:
         return True
 
     def farther(self, answer: Answer, vector: Vector, index: ScopeIndex) -> bool:
-        """Tell whether a loaded memory is nearer than what a search brought, and not among it.
+        """Tell whether a loaded memory is nearer than half of what a search brought, and not among it.
+
+        At the far end every approximate search mixes things up, which costs nothing.
 
         Args:
             answer: what it brought: as many rows as were asked for.
@@ -63,15 +65,15 @@ class Losses:
         if not missed.size:
             return False
         # The best comes first everywhere.
-        farthest = float(answer.records[-1].vector.vector() @ vector)
+        middle = float(answer.records[len(answer.records) // 2].vector.vector() @ vector)
         nearer = float(index.cosines(vector, missed)[0])
-        if nearer <= farthest + _ALIKE:
+        if nearer <= middle + _ALIKE:
             return False
         self._note(
             index,
-            "search left out nearer rows: rows=%d farthest=%.3f left_out=%.3f",
+            "search left out nearer rows: rows=%d middle=%.3f left_out=%.3f",
             answer.rows,
-            farthest,
+            middle,
             nearer,
         )
         return True

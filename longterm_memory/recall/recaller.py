@@ -44,7 +44,7 @@ _NARROWED = 4
 _PAGE_SECONDS = 1.0
 """How long a short answer waits for the page of the index that tells whether there is more."""
 _PAGE_DUE_SECONDS = 0.1
-"""How long any other answer of a cold scope waits for it."""
+"""How long any other answer waits for the first page: with it, a small scope is complete."""
 _FILL_SHARE = 0.8
 """Share of the caller's time that loading the index may take; the rest is for the search."""
 
@@ -154,6 +154,7 @@ class Recaller:
         if not self._collection.filled:
             await self._collection.prepare(timeout=timeout)
         index = self._collection.indexes.of(user_key)
+        first = index.cursor is None
         filling = self.filling.start(user_key, index, fill, self._clock() + timeout * _FILL_SHARE)
         # The index is read beside these calls, so a slow store cannot use up their time.
         left = max(0.05, deadline - self._clock())
@@ -169,7 +170,7 @@ class Recaller:
             finally:
                 filling.cancel()
         if query.filters.statuses == {Status.ACTIVE}:
-            return await self._active(user_key, query, index, asked, filling)
+            return await self._active(user_key, query, index, asked, filling if first else None)
         return await self._of_any_status(user_key, query, index, asked, fill)
 
     async def _asked(self, query: RecallQuery, vector: Vector | None, seconds: float) -> Vector:
@@ -223,7 +224,7 @@ class Recaller:
         k: int,
         index: ScopeIndex,
         *,
-        filling: asyncio.Task[None] | None = None,
+        first_page: asyncio.Task[None] | None = None,
         patience: float = 0.0,
     ) -> Answer:
         """Return records near to a vector: ``k`` active ones as far as there are, and while the index is not complete
@@ -234,7 +235,7 @@ class Recaller:
             vector: unit vector to be near to.
             k: how many.
             index: the scope's index; what the store leaves out of its answer is in there as far as it is loaded.
-            filling: what the caller started to load it with.
+            first_page: reads the first of the index, when nothing of it was loaded before.
             patience: seconds to go on loading it when the store left something out.
 
         Raises:
@@ -253,9 +254,9 @@ class Recaller:
             await self.filling.arrived(index, max(patience, _PAGE_SECONDS))
             lost = self._losses.fewer(answer, min(2 * k, index.met), index)
         else:
-            if filling is not None:
+            if first_page is not None:
                 # Asked for before the question was embedded, so it is mostly there, and a small scope complete.
-                await asyncio.wait({filling}, timeout=_PAGE_DUE_SECONDS)
+                await asyncio.wait({first_page}, timeout=_PAGE_DUE_SECONDS)
             lost = self._losses.farther(answer, vector, index)
         if lost and not index.complete and patience:
             await self.filling.read_on(user_key, index, patience)
@@ -269,9 +270,9 @@ class Recaller:
         query: RecallQuery,
         index: ScopeIndex,
         vector: Vector,
-        filling: asyncio.Task[None],
+        first_page: asyncio.Task[None] | None,
     ) -> Candidates:
-        answer = await self.nearest(user_key, vector, _wanted_rows(query), index, filling=filling)
+        answer = await self.nearest(user_key, vector, _wanted_rows(query), index, first_page=first_page)
         _refuse_foreign(answer)
         index.read(answer.records)
         return self._chosen(index, answer, query, vector, complete=index.complete)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
 from .embeddings import Embeddings
+from .errors import StoreFailed
 from .knowledge_base import KnowledgeBase, KnowledgeBaseRegistry
 from .logs import get_logger
-from .ports import Host, VectorRecord
+from .ports import Host
 from .recall.cache import IndexCache
 from .recall.calibration import SENTENCES, Calibration
+from .records.contact import Mark, mark_row
 from .records.envelope import Record
 from .records.store import RecordStore
 from .records.unsettled import Unsettled
-from .records.vectors import Vector
 from .spaces import SpaceRegistry
 
 __all__ = ["Collection"]
 
 logger = get_logger(__name__)
-
-_SENTINEL_FILE_ID = "ltm-sentinel"
 
 
 class Collection:
@@ -48,7 +46,9 @@ class Collection:
     ) -> None:
         self.base = base
         self.embeddings = Embeddings(host, base.model, base.calibration, clock)
-        self.records = RecordStore(host, base.id, clock)
+        self.records = RecordStore(
+            host, base.id, clock, dimension=lambda: self.calibration.dimension, mark=self._mark
+        )
         self.indexes = IndexCache(clock=clock)
         self.unsettled = Unsettled(clock)
         self.spaces = SpaceRegistry(host.storage)
@@ -101,14 +101,14 @@ class Collection:
             if self.filled:
                 return
             vectors = await self.embeddings.embed(SENTENCES, timeout=timeout)
-            await self._host.upsert(self.base.id, [_sentinel(vectors[0])])
+            await self._host.upsert(self.base.id, [mark_row(vectors[0])])
             calibration = Calibration.of(vectors)
             self.base = await self._registry.calibrated(self.base, calibration)
             self.embeddings.calibration = calibration
+            # Now rather than on the first turn; whoever reads first tries again if it failed.
+            with suppress(StoreFailed):
+                await self.records.contact.meet()
             logger.info("knowledge base prepared: kb_id=%s dimension=%d", self.base.id, calibration.dimension)
 
-
-def _sentinel(vector: Vector) -> VectorRecord:
-    row = str(uuid.uuid4())
-    text = json.dumps({"sentinel": True})
-    return VectorRecord(row, vector.tolist(), {"file_id": _SENTINEL_FILE_ID, "uuid": row, "text": text}, "-")
+    def _mark(self) -> Mark:
+        return Mark(*self.calibration.vectors[:2])

@@ -89,7 +89,7 @@ OUTCOMES: Mapping[str, Mapping[str, Level]] = {
     },
     "store_delete": {"ok": OK, "failed": ERROR, "kept": ERROR, "too_much": ERROR, "lingers": ERROR},
     "store_cleanup": {"ok": OK, "left": WARN, "unverified": WARN},
-    "store_rows": {"ok": OK, "seen": WARN, "off": ERROR},
+    "store_rows": {"ok": OK, "seen": WARN, "emptied": WARN, "off": ERROR},
     "contents": {"ok": OK, "unread": WARN},
     "install_order": {"note": OK},
 }

@@ -18,7 +18,8 @@ from .timing import Budget, Watch
 from .vector_store import STEPS, StoreProbe
 
 if TYPE_CHECKING:
-    from ..service import MemoryService
+    from ..records.store import RecordStore
+from ..service import MemoryService
 
 __all__ = ["check_health"]
 
@@ -137,14 +138,23 @@ class _Examination:
         collection.records.trust.try_again()
         probe = StoreProbe(self._host, collection, self._budget, self._service.now())
         await self._several((*STEPS, "store_cleanup"), probe.run())
-        seen = collection.records.health
-        counts = {
-            "foreign": seen.foreign_rows,
-            "unreadable": seen.unreadable_rows,
-            "unverified_deletes": seen.unverified_deletes,
-        }
-        outcome = "off" if collection.records.trust.lost else "seen" if any(counts.values()) else "ok"
-        self._checks.append(Check.of("store_rows", outcome, **counts))
+        self._checks.append(_rows_seen(collection.records))
 
     def _skip(self, names: Sequence[str], because: str) -> None:
         self._checks += [Check.unchecked(name, because) for name in names]
+
+
+def _rows_seen(records: RecordStore) -> Check:
+    """Return what the store was caught doing since the start; the worst comes first."""
+    seen = records.health
+    counts = {
+        "foreign": seen.foreign_rows,
+        "unreadable": seen.unreadable_rows,
+        "unverified_deletes": seen.unverified_deletes,
+        "found_empty": records.contact.found_empty,
+    }
+    if records.trust.lost:
+        return Check.of("store_rows", "off", **counts)
+    if records.contact.found_empty:
+        return Check.of("store_rows", "emptied", **counts)
+    return Check.of("store_rows", "seen" if any(counts.values()) else "ok", **counts)

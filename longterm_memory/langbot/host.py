@@ -169,15 +169,21 @@ class LangBotHost:
         """Write rows, in as many calls as their number and size need.
 
         Raises:
-            StoreFailed: ``store_down``; rows of earlier calls may have been written.
+            StoreFailed: ``store_down``; rows of earlier calls may have been written. ``dimension_refused`` when the
+                backend has no place for vectors of that length.
         """
         for batch in batches(records):
             vectors = [_floats(record.vector) for record in batch]
             ids = [record.id for record in batch]
             metadata = [dict(record.metadata) for record in batch]
             documents = [record.document for record in batch]
-            with _failing_as(StoreFailed, "store_down"):
+            try:
                 await _patient(self._api.vector_upsert, collection, vectors, ids, metadata, documents)
+            except Exception as exc:
+                if "dimension" in str(exc).lower():
+                    # pgvector has columns for six lengths; trying again later will not help.
+                    raise StoreFailed("dimension_refused", dimension=len(vectors[0])) from exc
+                raise StoreFailed("store_down") from exc
 
     async def search(self, collection: str, vector: Sequence[float], k: int, where: FileIds) -> _Rows:
         """Return up to ``k`` rows, best first; fewer when their texts would not fit into one message.

@@ -8,23 +8,23 @@ them.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar
-from weakref import WeakSet
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import CountDiagnostics, FileIds, RowFilter, RowIds, VectorRecord, VectorStore
+from ..ports import FileIds, VectorRecord, VectorStore
+from .contact import Contact, Mark
 from .envelope import Record, decode, encode
-from .keys import Visibility, file_id, file_ids, row_ids
-from .paging import PAGEABLE, Cursor
+from .keys import Visibility, file_id, file_ids, grave_id, row_ids
+from .paging import PAGE_ROWS, PAGEABLE, Cursor, Pager
 from .rows import RowReader, Rows, StoreHealth
-from .traits import MIXES_UP_ANSWERS, StoreTraits
+from .single_rows import Owners, SingleRows, trusted
+from .traits import StoreTraits
 from .trust import Trust
 from .vectors import Vector
 
@@ -32,15 +32,6 @@ __all__ = ["PAGE_ROWS", "Answer", "RecordStore", "latest"]
 
 logger = get_logger(__name__)
 
-PAGE_ROWS = 500
-"""Rows of one page: about 1.5 MB of the host's 16 MiB message."""
-_SMALLEST_PAGE = 20
-_PART_ROWS = 50
-"""Rows decoded at a time: 2 to 4 ms."""
-_READ_BACK = 500
-"""Row ids asked for in one listing."""
-_DELETE_ROWS = 400
-"""Rows deleted in one call: fewer than a page holds, so that whoever pages meanwhile gets ahead."""
 _ALL = 1_000_000
 """More rows than a scope has."""
 _FEW = 40
@@ -85,19 +76,27 @@ class RecordStore:
         vectors: the host's vector database.
         collection: id of the knowledge base.
         clock: seconds, monotonic.
+        dimension: of its vectors.
+        mark: of the knowledge base (:mod:`.contact`).
     """
 
-    def __init__(self, vectors: VectorStore, collection: str, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        vectors: VectorStore,
+        collection: str,
+        clock: Callable[[], float] = monotonic,
+        *,
+        dimension: Callable[[], int],
+        mark: Callable[[], Mark] | None = None,
+    ) -> None:
         self.health = StoreHealth()
         self.trust = Trust(clock)
-        self._traits = StoreTraits()
-        self._counts = vectors if isinstance(vectors, CountDiagnostics) else None
+        self.contact = Contact(vectors, collection, mark, clock)
         self._vectors = vectors
         self._collection = collection
-        self._reader = RowReader(vectors, collection, self.health, self.trust)
-        self._cursors: WeakSet[Cursor] = WeakSet()
-        self._deleting: Counter[str] = Counter()
-        """Per scope, rows whose deletion is on its way."""
+        self._reader = RowReader(vectors, collection, self.health, self.trust, self.contact)
+        self._pager = Pager(self._reader)
+        self._single = SingleRows(vectors, collection, self._reader, self._pager, dimension)
 
     async def in_turn(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Make a call of the caller's own to the store (health does), as careful as ours: alone once the store
@@ -108,10 +107,9 @@ class RecordStore:
     @property
     def traits(self) -> StoreTraits:
         """What was seen of the store so far."""
-        self._traits.finds_by_id = self._reader.finds_by_id
-        if self._counts is not None:
-            self._traits.counts_matches = self._counts.counts_matches(self._collection)
-        return self._traits
+        traits = self.contact.traits
+        traits.finds_by_id = self._reader.finds_by_id
+        return traits
 
     # ------------------------------------------------------------ reads
 
@@ -138,18 +136,17 @@ class RecordStore:
         where = FileIds([f for v in visibilities for f in file_ids(user_key, v)])
         rows = await self._reader.search(vector, k, where)
         answer = self._decoded(rows, user_key, known)
-        if not self._traits.metric:
+        if not self.contact.traits.metric:
             by_row = {record.row_id: record for record in answer.records}
-            self._traits.see(vector, [(row, by_row[row.id]) for row in rows.found if row.id in by_row])
-        if self.traits.backend == MIXES_UP_ANSWERS:
-            self._reader.go_serial()
+            self.contact.traits.see(
+                [(float(vector @ by_row[r.id].vector.vector()), r) for r in rows.found if r.id in by_row]
+            )
+            self.contact.choose_lane()
         return answer
 
     def cursor(self, user_key: str, *visibilities: Visibility) -> Cursor:
         """Return a cursor before the first row of a scope."""
-        cursor = Cursor(user_key, visibilities)
-        self._cursors.add(cursor)
-        return cursor
+        return self._pager.cursor(user_key, visibilities)
 
     async def pages(
         self, cursor: Cursor, known: Mapping[str, Record] = _NOTHING, *, ahead: bool = True
@@ -168,29 +165,9 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer even for a small page.
         """
-        scout, fetching = cursor.twin(), None
-        self._cursors.add(scout)
-        try:
-            while not cursor.done:
-                fetching = fetching or asyncio.ensure_future(self._fetched(scout))
-                rows, fetching = await fetching, None
-                if rows.count and not rows.found:
-                    # Rows, and none of them ours: that is no empty scope.
-                    raise StoreFailed("store_untrusted", count=rows.count)
-                after = scout.place
-                if ahead and not after.done:
-                    fetching = asyncio.ensure_future(self._fetched(scout))
-                *parts, last = rows.parts(_PART_ROWS)
-                for part in parts:
-                    await asyncio.sleep(0)
-                    yield self._decoded(part, cursor.user_key, known)
-                answer = self._decoded(last, cursor.user_key, known)
-                cursor.move_to(after)
-                yield answer
-        finally:
-            if fetching is not None:
-                fetching.cancel()
-                fetching.add_done_callback(lambda task: task.cancelled() or task.exception())
+        async with aclosing(self._pager.parts(cursor, ahead=ahead)) as parts:
+            async for part in parts:
+                yield self._decoded(part, cursor.user_key, known)
 
     async def everything(self, user_key: str, visibility: Visibility) -> list[Record]:
         """Return the current records of a scope of one visibility: a full listing.
@@ -209,7 +186,7 @@ class RecordStore:
         Raises:
             StoreFailed: the store did not answer, or answered with rows that were not asked for.
         """
-        rows = await self._rows([r for i in episode_ids for r in row_ids(user_key, i)])
+        rows = await self._single.read(user_key, _owners(user_key, episode_ids))
         answer = self._decoded(rows, user_key)
         if answer.unreadable and not answer.records:
             # There is something under these ids; "not found" would be wrong.
@@ -217,44 +194,15 @@ class RecordStore:
         records = answer.records
         current = {r.episode.id: r for r in latest(records) if r.episode.id in episode_ids}
         kept = {r.row_id for r in current.values()}
-        stale = [r.row_id for r in records if r.row_id not in kept]
+        stale = {r.row_id: r.episode.id for r in records if r.row_id not in kept}
         if stale:
             try:
-                await self._delete_rows(user_key, stale)
+                await self._single.drop(user_key, stale)
                 logger.info("episode repaired: stale_rows=%d", len(stale))
             except StoreFailed:
                 # What was asked for is found; the leftovers do no harm until the next one tries.
                 logger.warning("episode not repaired: stale_rows=%d", len(stale))
         return current
-
-    async def _fetched(self, cursor: Cursor) -> Rows:
-        limit = PAGE_ROWS
-        while True:
-            where = cursor.where(limit, self._deleting[cursor.user_key])
-            try:
-                rows = await self._reader.listing(where, limit, cursor.offset)
-            except StoreFailed:
-                if limit <= _SMALLEST_PAGE:
-                    raise
-                limit = max(_SMALLEST_PAGE, limit // 5)
-                continue
-            cursor.read(rows.count, limit)
-            return rows
-
-    async def _rows(self, ids: Sequence[str]) -> Rows:
-        """Return the rows with these ids.
-
-        Raises:
-            StoreFailed: ``store_untrusted`` for a store that does not keep to the ids: it may hold what it
-                did not list, and must not be asked to delete.
-        """
-        found, count = [], 0
-        for start in range(0, len(ids), _READ_BACK):
-            asked = RowIds(ids[start : start + _READ_BACK])
-            rows = _trusted(await self._reader.listing(asked, len(asked.values)))
-            found += rows.found
-            count += rows.count
-        return Rows(found, count)
 
     def _decoded(self, rows: Rows, user_key: str, known: Mapping[str, Record] = _NOTHING) -> Answer:
         records: list[Record] = []
@@ -295,11 +243,14 @@ class RecordStore:
         user_key = new[0].episode.user_key
         sent = [encoded.get(record.row_id) or encode(record) for record in new]
         await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, sent))
-        await self._verify_written(_spread(sent, read_back))
-        old = [r.row_id for r in replaced]
+        await self._verify_written(new, _spread(sent, read_back))
+        old = {r.row_id: r.episode.id for r in replaced}
         if old:
-            await self._delete_rows(user_key, old)
-            self._verify_gone((await self._rows(old)).found)
+
+            async def left() -> Owners:
+                return {row.id: old[row.id] for row in (await self._single.read(user_key, old)).found}
+
+            self._verify_gone(await self._single.delete(user_key, old, left))
 
     async def holds(self, user_key: str, visibility: Visibility, episode_ids: Collection[str]) -> bool:
         """Whether the store lists at least as many rows of a scope as these episodes need.
@@ -313,7 +264,7 @@ class RecordStore:
         if len(episode_ids) > PAGEABLE:
             counts = dict(Counter((file_id(user_key, visibility, i),) for i in episode_ids))
         for places, count in counts.items():
-            if count and not _trusted(await self._reader.listing(FileIds(places), 1, count - 1)).found:
+            if count and not trusted(await self._reader.listing(FileIds(places), 1, count - 1)).found:
                 return False
         return True
 
@@ -332,9 +283,11 @@ class RecordStore:
             StoreFailed: ``delete_unverified`` with the count that the store still shows, or ``store_down``.
         """
         if there:
-            await self._delete_rows(user_key, [row for rows in there.values() for row in rows])
-            left = await self.rows_of(user_key, list(there))
-            self._verify_gone([row for rows in left.values() for row in rows])
+
+            async def left() -> Owners:
+                return _flat(await self.rows_of(user_key, list(there)))
+
+            self._verify_gone(await self._single.delete(user_key, _flat(there), left))
 
     async def erase(self, user_key: str) -> None:
         """Delete every record of a scope, hidden ones too, and read back that none is left.
@@ -342,39 +295,25 @@ class RecordStore:
         Raises:
             StoreFailed: ``delete_unverified``, ``store_down`` or ``store_untrusted``.
         """
-        where = FileIds([f for v in Visibility for f in file_ids(user_key, v)])
-        _trusted(await self._reader.listing(where, PAGE_ROWS))
-        await self._delete(user_key, where, _ALL)
-        self._verify_gone(_trusted(await self._reader.listing(where, PAGE_ROWS)).found)
+        where = FileIds([*(f for v in Visibility for f in file_ids(user_key, v)), grave_id(user_key)])
+        trusted(await self._reader.listing(where, PAGE_ROWS))
+        with self._pager.deleting(user_key, _ALL):
+            await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
+        self._verify_gone(trusted(await self._reader.listing(where, PAGE_ROWS)).found)
 
-    async def _verify_written(self, sent: Sequence[VectorRecord]) -> None:
-        there = {row.id: row.metadata for row in (await self._rows([s.id for s in sent])).found}
+    async def _verify_written(self, new: Sequence[Record], sent: Sequence[VectorRecord]) -> None:
+        user_key, owner = new[0].episode.user_key, {r.row_id: r.episode.id for r in new}
+        rows = await self._single.read(user_key, {s.id: owner[s.id] for s in sent})
+        there = {row.id: row.metadata for row in rows.found}
         for record in sent:
             kept = there.get(record.id, {})
             if any(kept.get(name) != record.metadata[name] for name in ("text", "file_id")):
                 raise StoreFailed("write_unverified")
 
-    def _verify_gone(self, left: Sequence[object]) -> None:
+    def _verify_gone(self, left: Collection[object]) -> None:
         if left:
             self.health.unverified_deletes += len(left)
             raise StoreFailed("delete_unverified", count=len(left))
-
-    async def _delete_rows(self, user_key: str, rows: Sequence[str]) -> None:
-        for start in range(0, len(rows), _DELETE_ROWS):
-            some = rows[start : start + _DELETE_ROWS]
-            await self._delete(user_key, RowIds(some), len(some))
-
-    async def _delete(self, user_key: str, where: RowFilter, count: int) -> None:
-        """Delete up to ``count`` rows of a scope, and let everybody who pages through it know."""
-        for cursor in self._cursors:
-            if cursor.user_key == user_key:
-                cursor.removing(count)
-        self._deleting[user_key] += count
-        try:
-            await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
-        finally:
-            self._deleting[user_key] -= count
-            self._deleting = +self._deleting
 
     async def rows_of(self, user_key: str, episode_ids: Sequence[str]) -> dict[str, list[str]]:
         """Return the ids of the rows of these episodes, readable or not, by episode; none for what is not there.
@@ -385,8 +324,8 @@ class RecordStore:
         """
         found: dict[str, list[str]] = {}
         if len(episode_ids) <= _FEW:
-            owner = {row: i for i in episode_ids for row in row_ids(user_key, i)}
-            for row in (await self._rows(list(owner))).found:
+            owner = _owners(user_key, episode_ids)
+            for row in (await self._single.read(user_key, owner)).found:
                 found.setdefault(owner[row.id], []).append(row.id)
             return found
         ids = frozenset(episode_ids)
@@ -400,7 +339,7 @@ class RecordStore:
                         found.setdefault(record.episode.id, []).append(record.row_id)
                 unreadable.update(page.unreadable)
         if unreadable:
-            owner = {row: i for i in ids for row in row_ids(user_key, i)}
+            owner = _owners(user_key, ids)
             for row_id in sorted(unreadable & owner.keys()):
                 found.setdefault(owner[row_id], []).append(row_id)
         return {episode_id: list(dict.fromkeys(rows)) for episode_id, rows in found.items()}
@@ -416,7 +355,11 @@ def _spread(sent: Sequence[VectorRecord], most: int) -> Sequence[VectorRecord]:
     return [sent[n] for n in sorted(chosen)]
 
 
-def _trusted(rows: Rows) -> Rows:
-    if rows.foreign:
-        raise StoreFailed("store_untrusted", count=rows.foreign)
-    return rows
+def _owners(user_key: str, episode_ids: Iterable[str]) -> dict[str, str]:
+    """Return every row id that these episodes can have, with the episode of each."""
+    return {row: i for i in episode_ids for row in row_ids(user_key, i)}
+
+
+def _flat(rows: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return rows by episode as episodes by row."""
+    return {row: i for i, found in rows.items() for row in found}

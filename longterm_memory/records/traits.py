@@ -7,12 +7,10 @@ whether filtered listings come with a true total.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..ports import VectorRow
-from .envelope import Record
-from .vectors import Vector
 
 __all__ = ["METRICS", "MIXES_UP_ANSWERS", "StoreTraits", "metric_of"]
 
@@ -27,6 +25,8 @@ MIXES_UP_ANSWERS = "SeekDB"
 """LangBot's class for it shares one connection without a lock: parallel calls get each other's rows, hang, or end
 the host's process (measured; docs/decisions/0001)."""
 
+_POOREST = frozenset({"text", "file_id", "uuid"})
+"""Metadata that comes back from everywhere."""
 _TOLERANCE = 0.02
 """Stores keep floats, we quantize: seen differences stay below 2e-3."""
 
@@ -69,10 +69,12 @@ class StoreTraits:
         match self.metric, self.whole_metadata:
             case "l2", True:
                 return "Chroma"
+            case "cosine", _ if self.counts_matches is False:
+                return "SeekDB"
+            case "cosine", True if not self.finds_by_id:
+                return "Valkey"
             case "cosine", True:
-                if not self.finds_by_id:
-                    return "Valkey"
-                return {True: "Qdrant", False: "SeekDB", None: "Qdrant / SeekDB"}[self.counts_matches]
+                return "Qdrant" if self.counts_matches else "Qdrant / SeekDB"
             case "cosine", False:
                 return "pgvector"
             case "similarity", _:
@@ -80,17 +82,15 @@ class StoreTraits:
             case _:
                 return ""
 
-    def see(self, query: Vector, found: Iterable[tuple[VectorRow, Record]]) -> None:
-        """Look at the rows of a search until they told the metric.
+    def see(self, found: Sequence[tuple[float, VectorRow]]) -> None:
+        """Look at rows of a search until they told the metric.
 
         Args:
-            query: unit vector that was searched for.
-            found: rows of ours with the records in them.
+            found: rows of ours, each with its true cosine.
         """
-        if self.metric:
+        if self.metric or not found:
             return
-        pairs = [(row, r) for row, r in found if r.vector.dimension == len(query)]
-        fitting = _fitting([(float(query @ record.vector.vector()), row.distance) for row, record in pairs])
-        if pairs and len(fitting) <= 1:
+        fitting = _fitting([(cosine, row.distance) for cosine, row in found])
+        if len(fitting) <= 1:
             self.metric = fitting[0] if fitting else "unknown"
-            self.whole_metadata = all("user_key" in row.metadata for row, _ in pairs)
+            self.whole_metadata = all(set(row.metadata) - _POOREST for _, row in found)

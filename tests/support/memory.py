@@ -1,9 +1,10 @@
-"""A memory service on the strict double, and messages for it."""
+"""A memory service on the strict double or a real engine, and messages for it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 
 from longterm_memory.chat.commands import run_command
@@ -14,6 +15,7 @@ from longterm_memory.langbot.host import LangBotHost
 from longterm_memory.policy import Via
 from longterm_memory.scoped import ScopedMemory
 from longterm_memory.service import MemoryService
+from playground.engines import PluginApi
 from playground.turn import LocalTurn
 from tests.support.strict_host import StrictHost
 
@@ -39,14 +41,25 @@ class Clock:
         self.seconds += step.total_seconds()
 
 
+class RealTime(Clock):
+    """The clock of the machine, for engines that take their time."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return monotonic()
+
+
 @dataclass
 class Bot:
     """One installation with its knowledge base, and people who talk to it."""
 
-    api: StrictHost
+    api: PluginApi
     config: dict[str, Any] = field(default_factory=dict)
     creation: dict[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
+    kb: str = KB
     service: MemoryService = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,19 +77,21 @@ class Bot:
             self.service._collection.indexes.clear()
 
     async def create(self) -> Bot:
-        await self.service.knowledge_base_created(KB, {"embedding_model_uuid": "m", **self.creation})
+        await self.service.knowledge_base_created(self.kb, {"embedding_model_uuid": "m", **self.creation})
         return self
 
     def turn(
         self, text: str = "", session: str = "group_77001", sender: str = "9001", **more: Any
     ) -> LocalTurn:
         names = {"9001": "Mina", "9002": "Tao"}
-        more.setdefault("kb", [KB])
+        more.setdefault("kb", [self.kb])
         return LocalTurn(self.api, text, session=session, sender=sender, name=names.get(sender, ""), **more)
 
-    async def memory(self, *where: str, via: Via = "command", privilege: int = 1) -> ScopedMemory:
+    async def memory(
+        self, *where: str, via: Via = "command", privilege: int = 1, **more: Any
+    ) -> ScopedMemory:
         """The scoped memory behind the fronts."""
-        conversation = await Conversation.of_turn(self.turn("", *where))
+        conversation = await Conversation.of_turn(self.turn("", *where, **more))
         return await self.service.scoped(conversation, via=via, privilege=privilege)
 
     async def hear(self, text: str, *where: str, **more: Any) -> Injection:

@@ -51,8 +51,8 @@ class StrictHost(PluginApi):
             pgvector) or ``"similarity"`` (Milvus). Order is always best first.
         rich: metadata comes back whole, as on Chroma, Qdrant and SeekDB; otherwise only ``text``,
             ``file_id`` and ``uuid``, as on Milvus and pgvector.
-        counts: a listing comes with the number of matches, as on Qdrant, pgvector and Milvus; otherwise with -1, as
-            on Chroma and SeekDB.
+        counts: a listing comes with the number of matches, as on Qdrant, pgvector and Milvus (the default but for
+            ``"l2"``); otherwise with -1, as on Chroma and SeekDB.
         any_dimension: accept vectors of lengths that pgvector has no column for.
         user_key_filter: what a listing by ``user_key`` gives, which only the health check may ask for: an error,
             the rows (``"held"``: Chroma, Qdrant, SeekDB), or everybody's (``"dropped"``: pgvector, Milvus).
@@ -64,7 +64,7 @@ class StrictHost(PluginApi):
         *,
         metric: Metric = "cosine",
         rich: bool = False,
-        counts: bool = False,
+        counts: bool | None = None,
         any_dimension: bool = False,
         user_key_filter: UserKeyFilter = "refused",
         **options: Any,
@@ -73,7 +73,7 @@ class StrictHost(PluginApi):
         self.metric = metric
         self.user_key_filter = user_key_filter
         self.rich = rich
-        self.counts = counts
+        self.counts = metric != "l2" if counts is None else counts
         self.any_dimension = any_dimension
         self.rows: dict[str, dict[str, _Row]] = {}
         self._dimensions: dict[str, int] = {}

@@ -104,7 +104,7 @@ async def test_all_is_well_and_nothing_is_left(caplog: pytest.LogCaptureFixture)
 async def test_metric_metadata_and_the_plain_filter_are_told_apart() -> None:
     modes: list[tuple[dict[str, Any], str, str, str]] = [
         ({"metric": "l2", "rich": True, "user_key_filter": "held"}, "l2", "Chroma", "held"),
-        ({"metric": "cosine", "rich": True, "counts": True}, "cosine", "Qdrant", "refused"),
+        ({"metric": "cosine", "rich": True}, "cosine", "Qdrant", "refused"),
         ({"metric": "cosine", "user_key_filter": "dropped"}, "cosine", "pgvector", "dropped"),
         ({"metric": "similarity", "user_key_filter": "dropped"}, "similarity", "Milvus", "dropped"),
     ]
@@ -127,7 +127,7 @@ async def test_metric_metadata_and_the_plain_filter_are_told_apart() -> None:
 
 
 async def test_a_store_that_behaves_like_seekdb_is_named_with_a_warning_and_asked_one_at_a_time() -> None:
-    bot = await new_bot(metric="cosine", rich=True)
+    bot = await new_bot(metric="cosine", rich=True, counts=False)
     report = await check(bot)
     assert report.level is Level.WARN
     similarity = report.named("store_metric")

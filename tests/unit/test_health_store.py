@@ -108,8 +108,9 @@ async def test_whatever_hangs_is_an_error_in_time() -> None:
         ("invoke_embedding", 0): {"embedding"},
         ("vector_upsert", 0): {"store_write"},
         ("vector_list", 0): {"store_write"},
-        ("vector_list", 2): {"store_list", "store_plain_filter"},
-        ("vector_search", 0): {"store_search"},
+        ("vector_list", 3): {"store_list", "store_plain_filter"},
+        ("vector_search", 0): {"store_write"},  # the store is met before anything is read back
+        ("vector_search", 1): {"store_search"},
         ("vector_delete", 0): {"store_delete"},
         ("get_plugin_storage", 0): {"storage", "knowledge_base"},
         ("set_plugin_storage", 0): {"storage"},

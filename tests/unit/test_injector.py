@@ -37,8 +37,9 @@ async def test_a_turn_takes_four_rounds_and_one_embedding(bot: Bot) -> None:
         with bot.api.calls.recording() as seen:
             await bot.hear("when is the dentist again?")
         assert seen.counts["invoke_embedding"] == 1
-        assert seen.counts["vector_search"] == 1
-        assert seen.rounds() <= 4, state
+        # A new process first looks which store it is, beside the embedding call.
+        assert seen.counts["vector_search"] == (1 if state == "warm" else 2)
+        assert seen.rounds() <= (4 if state == "warm" else 5), state
 
 
 async def test_small_talk_commands_and_images_cost_no_embedding(bot: Bot) -> None:

@@ -17,7 +17,8 @@ from typing import TypeVar
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import FileIds, VectorRecord, VectorStore
+from ..ports import FileIds, VectorRecord, VectorRow, VectorStore
+from .again import settled
 from .contact import Contact, Mark
 from .envelope import Record, decode, encode
 from .keys import Visibility, file_id, file_ids, grave_id, row_ids
@@ -250,7 +251,7 @@ class RecordStore:
             async def left() -> Owners:
                 return {row.id: old[row.id] for row in (await self._single.read(user_key, old)).found}
 
-            self._verify_gone(await self._single.delete(user_key, old, left))
+            self._verify_gone(await self._single.delete(user_key, old, lambda: settled(left, _nothing)))
 
     async def holds(self, user_key: str, visibility: Visibility, episode_ids: Collection[str]) -> bool:
         """Whether the store lists at least as many rows of a scope as these episodes need.
@@ -287,7 +288,9 @@ class RecordStore:
             async def left() -> Owners:
                 return _flat(await self.rows_of(user_key, list(there)))
 
-            self._verify_gone(await self._single.delete(user_key, _flat(there), left))
+            self._verify_gone(
+                await self._single.delete(user_key, _flat(there), lambda: settled(left, _nothing))
+            )
 
     async def erase(self, user_key: str) -> None:
         """Delete every record of a scope, hidden ones too, and read back that none is left.
@@ -299,16 +302,26 @@ class RecordStore:
         trusted(await self._reader.listing(where, PAGE_ROWS))
         with self._pager.deleting(user_key, _ALL):
             await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
-        self._verify_gone(trusted(await self._reader.listing(where, PAGE_ROWS)).found)
+
+        async def left() -> list[VectorRow]:
+            return trusted(await self._reader.listing(where, PAGE_ROWS)).found
+
+        self._verify_gone(await settled(left, _nothing))
 
     async def _verify_written(self, new: Sequence[Record], sent: Sequence[VectorRecord]) -> None:
         user_key, owner = new[0].episode.user_key, {r.row_id: r.episode.id for r in new}
-        rows = await self._single.read(user_key, {s.id: owner[s.id] for s in sent})
-        there = {row.id: row.metadata for row in rows.found}
-        for record in sent:
-            kept = there.get(record.id, {})
-            if any(kept.get(name) != record.metadata[name] for name in ("text", "file_id")):
-                raise StoreFailed("write_unverified")
+
+        async def all_there() -> bool:
+            rows = await self._single.read(user_key, {s.id: owner[s.id] for s in sent})
+            kept = {row.id: row.metadata for row in rows.found}
+            return all(
+                kept.get(record.id, {}).get(name) == record.metadata[name]
+                for record in sent
+                for name in ("text", "file_id")
+            )
+
+        if not await settled(all_there, bool):
+            raise StoreFailed("write_unverified")
 
     def _verify_gone(self, left: Collection[object]) -> None:
         if left:
@@ -343,6 +356,10 @@ class RecordStore:
             for row_id in sorted(unreadable & owner.keys()):
                 found.setdefault(owner[row_id], []).append(row_id)
         return {episode_id: list(dict.fromkeys(rows)) for episode_id, rows in found.items()}
+
+
+def _nothing(left: Collection[object]) -> bool:
+    return not left
 
 
 def _spread(sent: Sequence[VectorRecord], most: int) -> Sequence[VectorRecord]:

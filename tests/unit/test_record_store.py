@@ -249,3 +249,39 @@ async def test_the_envelope_alone_is_the_truth(memory: Core) -> None:
     found = (await memory.collection.records.find(KEY, [ID]))[ID]
     assert found.episode == stored.episode
     assert json.loads(str(sent.metadata["text"]))["content"] == "x"
+
+
+async def test_a_store_that_shows_changes_a_little_later_is_looked_at_again(
+    memory: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Milvus server, say: reads may be some seconds old."""
+    monkeypatch.setattr("longterm_memory.records.again.READ_AGAIN", (0.0, 0.0, 0.0))
+    records, shown = memory.collection.records, memory.api._list
+    await records.write([record("old", ID)])
+    before = {name: dict(rows) for name, rows in memory.api.rows.items()}
+    there = await records.rows_of(KEY, [ID])
+    looks = 0
+
+    async def late(**given: Any) -> Any:
+        nonlocal looks
+        looks -= 1
+        now = memory.api.rows
+        if looks >= 0:
+            memory.api.rows = before
+        try:
+            return await shown(**given)
+        finally:
+            memory.api.rows = now
+
+    monkeypatch.setattr(memory.api, "_list", late)
+    looks = 3
+    await records.write([record("new", numbered_id(1))])
+    looks = 3
+    await records.remove(KEY, there)
+    assert await listed(memory) == ["new"]
+    looks = 4
+    with pytest.raises(StoreFailed, match="write_unverified"):
+        await records.write([record("newer", numbered_id(2))])
+    looks = 5
+    with pytest.raises(StoreFailed, match="delete_unverified"):
+        await records.remove(KEY, there)

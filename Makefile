@@ -3,7 +3,11 @@
 #   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
 #   make test [ARGS="-k x"]   unit, real-backend and real-host tests; JOBS of them at a time (0: one after another)
 #   make check                format, lint, strict types
-#   make bench [ONLY=cost,isolation RECALLS=n BACKEND=chroma]
+#   make backends             every vector backend against the conformance suite; documents what was found
+#   make bench [ONLY=cost,isolation BACKEND=chroma SIZES=1k,10k RECALLS=100000 PARALLEL=20000]
+#                             cost and isolation, some ten minutes; ONLY: any of cost, load, isolation, scoped_recall;
+#                             BACKEND: one, several or all (isolation under parallel recalls and scoped_recall take each of
+#                             them in turn, the rest the first one); SIZES=1k,10k,50k adds some ten minutes
 #   make package              the .lbpkg an operator uploads
 
 PYTHON ?= $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null || command -v python3)
@@ -13,11 +17,11 @@ ARGS ?=
 # Two hosts take most of the time, and mostly by waiting.
 JOBS ?= 2
 
-export ONLY RECALLS BACKEND SERVE
+export ONLY RECALLS PARALLEL BACKEND SIZES SERVE
 # The repository itself is the import root, and nothing of the caller's environment may shadow it.
 export PYTHONPATH :=
 
-.PHONY: help demo test check format bench package clean
+.PHONY: help demo test check format backends bench package clean
 .DEFAULT_GOAL := help
 
 help:
@@ -42,8 +46,13 @@ format:
 	$(DEV) -m ruff format .
 	$(DEV) -m ruff check --fix .
 
+backends:
+	@$(PYTHON) -m playground.envs dev milvus-3
+	$(DEV) -m pytest -n $(JOBS) tests/engines/conformance -k "not committed"
+	$(DEV) -m playground.compatibility
+
 bench:
-	@$(PYTHON) -m playground.envs dev
+	@$(PYTHON) -m playground.envs dev $(if $(filter all,$(BACKEND))$(findstring milvus-3,$(BACKEND)),milvus-3)
 	$(DEV) -m benchmarks
 
 package:

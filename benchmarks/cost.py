@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -24,6 +24,7 @@ from .world import KB, World, open_world
 __all__ = ["measure"]
 
 SIZES = {"1k": 1_000, "10k": 10_000}
+"""Memories in the scope, by name; 50k is worth while now and then and takes some ten minutes."""
 _SCOPE = Scope.of_session("group_77001", bot_uuid="b-01")
 _MINA = Speaker("9001", "Mina")
 _ROUNDS = 40
@@ -67,23 +68,30 @@ def sentences(count: int, seed: int = 1) -> list[str]:
     ]
 
 
-async def measure(folder: Path, backend: str = "chroma") -> dict[str, Any]:
-    """Run all cost measurements on a real backend; returns the ``cost`` part of the report."""
+async def measure(folder: Path, backend: str = "chroma", sizes: Mapping[str, int] = SIZES) -> dict[str, Any]:
+    """Run all cost measurements on a real backend; returns the ``cost`` part of the report.
+
+    Args:
+        folder: below it the backend keeps its files.
+        backend: which.
+        sizes: memories in the scope, by name. What does not depend on it is measured at 10k, or at the last of them.
+    """
     found: dict[str, Any] = {"recall": {}}
     exports: dict[str, dict[str, float]] = {}
-    for name, size in SIZES.items():
+    for name, size in sizes.items():
         async with open_world(backend, folder / name) as world:
             found[f"import_{name}"] = await measure_import(world, _SCOPE, sentences(size))
             exports[name] = await measure_export(world, _SCOPE)
             found["recall"][name] = await _recall(world)
             found[f"list_{name}"] = await _list(world)
-            if name == "10k":
+            if name == ("10k" if "10k" in sizes else list(sizes)[-1]):
                 found["turn"] = await _turn(world)
                 found |= await _writes(world)
-    # Ten times the memories: warm as after an import; cold with what reading them from the engine costs.
-    found["export"] = {
-        f"ratio_{how}": round(exports["10k"][how] / exports["1k"][how], 1) for how in ("warm", "cold")
-    }
+    if {"1k", "10k"} <= set(exports):
+        # Ten times the memories: warm as after an import; cold with what reading them from the engine costs.
+        found["export"] = {
+            f"ratio_{how}": round(exports["10k"][how] / exports["1k"][how], 1) for how in ("warm", "cold")
+        }
     return found
 
 

@@ -41,12 +41,10 @@ __all__ = ["Storm", "measure"]
 
 IN_FLIGHT = 16
 """Recalls at a time."""
-NEIGHBOURS = 2
-"""Searches at a time in the other knowledge base."""
-PAUSE_SECONDS = {"seekdb": 0.2}
-"""Between two searches of one of those, 0.01 where nothing else is said. At the pace of the others SeekDB's connection
-breaks within seconds of every start, and hardly a recall would be answered at all.
-"""
+PAUSE_SECONDS = 0.01
+"""Between two searches in the other knowledge base."""
+SEEKDB_PAUSE_SECONDS = 3.0
+"""The same on SeekDB: more often its connection breaks right after every start, and hardly a recall is answered."""
 RECALL_SECONDS = 10.0
 """How long one recall may take; then it counts as failed."""
 LIMIT_SECONDS = 1_200.0
@@ -86,9 +84,9 @@ class Tally:
         empty: recalls that came back with nothing although the scope holds what was asked for.
         told: facts whose writing was acknowledged.
         refused: facts whose writing failed, by reason; they may be stored or not.
-        searches: of the neighbours that were answered.
-        mixed_up: rows of ours, or of nobody, that the neighbours were given.
-        broken: searches of the neighbours that failed.
+        searches: in the other knowledge base that were answered.
+        mixed_up: rows that those were given and that are none of it.
+        broken: searches there that failed.
         crashes: times that the backend's process died by itself.
         restarts: times that it was started again: after a crash, or when nothing was answered any more.
         distrusted: times that the product stopped asking the store and was told to try again, as ``health`` does.
@@ -115,7 +113,8 @@ async def measure(folder: Path, recalls: int, backend: str) -> dict[str, Any]:
     The backend runs in a process of its own, so that a crash is counted and not the end of it.
     """
     async with open_world(backend, folder, serial=False, process=True) as world:
-        return await Storm(world, recalls).run()
+        report = await Storm(world, recalls).run()
+        return report | {"versions": await world.backend.versions() if world.backend else {}}
 
 
 class Storm:
@@ -157,13 +156,12 @@ class Storm:
         await self._world.api.settle()
         began = monotonic()
         self._until = began + LIMIT_SECONDS
-        neighbours = [asyncio.create_task(self._search_documents(n)) for n in range(NEIGHBOURS)]
+        neighbour = asyncio.create_task(self._search_documents())
         try:
             await asyncio.gather(*(self._ask(n) for n in range(IN_FLIGHT)))
         finally:
-            for task in neighbours:
-                task.cancel()
-            await asyncio.gather(*neighbours, return_exceptions=True)
+            neighbour.cancel()
+            await asyncio.wait({neighbour})
         seconds = monotonic() - began
         return self._report(await self._look_at_facts(), seconds)
 
@@ -177,7 +175,7 @@ class Storm:
             "empty": tally.empty,
             "rows_dropped": self._collection.records.health.foreign_rows,
             "facts": {"told": len(tally.told), "refused": dict(tally.refused), **facts},
-            "neighbours": {
+            "neighbour": {
                 "searches": tally.searches,
                 "failed": tally.broken,
                 "foreign_rows": tally.mixed_up,
@@ -300,10 +298,11 @@ class Storm:
         rows = [vector.tolist() for vector in vectors.values()]
         await self._world.api.vector_upsert(_DOCUMENTS, rows, ids, metadata, list(vectors))
 
-    async def _search_documents(self, number: int) -> None:
+    async def _search_documents(self) -> None:
         """Search the documents again and again, as naive RAG of another knowledge base does."""
-        pick = random.Random(f"{self._seed}-neighbour-{number}")
-        pause = PAUSE_SECONDS.get(self._world.api.backend.name, 0.01)
+        pick = random.Random(f"{self._seed}-neighbour")
+        name = self._world.backend.name if self._world.backend else ""
+        pause = SEEKDB_PAUSE_SECONDS if name == "seekdb" else PAUSE_SECONDS
         asked = [
             vector.tolist() for vector in (await self._embedded(["which paragraph?", "handbook"])).values()
         ]

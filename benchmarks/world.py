@@ -11,7 +11,7 @@ from typing import Any
 
 from longterm_memory.langbot.host import LangBotHost
 from longterm_memory.service import MemoryService
-from playground.engines import EngineApi, open_engine
+from playground.engines import Backend, EngineApi, open_engine
 from playground.engines.process import ProcessBackend
 
 __all__ = ["KB", "World", "open_world"]
@@ -26,10 +26,12 @@ class World:
     Attributes:
         api: the host as a plugin sees it; ``api.calls`` counts every call.
         service: the memory.
+        backend: what stands behind the host, ``None`` for a double.
     """
 
     api: EngineApi
     service: MemoryService
+    backend: Backend | None = None
 
     def fresh_service(self) -> MemoryService:
         """Return a service that has nothing in memory, as after a restart of the plugin."""
@@ -38,12 +40,12 @@ class World:
     @property
     def alive(self) -> bool:
         """Whether the backend runs; without a process of its own it does."""
-        return not isinstance(self.api.backend, ProcessBackend) or self.api.backend.alive
+        return not isinstance(self.backend, ProcessBackend) or self.backend.alive
 
     async def restart(self) -> None:
         """Start the backend's own process again on the same files, as whoever runs the host would."""
-        if isinstance(self.api.backend, ProcessBackend):
-            await asyncio.to_thread(self.api.backend.restart)
+        if isinstance(self.backend, ProcessBackend):
+            await asyncio.to_thread(self.backend.restart)
 
 
 @asynccontextmanager
@@ -62,4 +64,4 @@ async def open_world(
         service = MemoryService(LangBotHost(api))
         settings = {"embedding_model_uuid": "bench", "isolation": isolation}
         await service.knowledge_base_created(KB, settings)
-        yield World(api, service)
+        yield World(api, service, api.backend)

@@ -332,7 +332,7 @@ def _recent(match: re.Match[str]) -> Meaning | None:
     if unit == "hour" or match["unit"] == "月":
         return None
     if number is None:
-        number = 2 * SOME[unit][1]
+        number = SOME[unit][1]
     sign = -1 if match["side"] in ("未来", "接下来") else 1
     return Meaning(Unit.RANGE, stretch(sign * number, unit), relative=True)
 
@@ -356,7 +356,7 @@ def _holiday(match: re.Match[str]) -> Meaning | None:
     return Meaning(unit, find, within)
 
 
-_WEEK_WORD = r"(?:周(?![围期边长岁刊年转全到游旋折密星])|星期|礼拜)"
+_WEEK_WORD = r"(?:周(?![围期边长岁刊年])|星期|礼拜)"
 _FROM_NOW = r"(?:(?<![^，。？！,?!\s])|(?<=[在我你他她们将要的和]))"
 
 RULES = tuple(

@@ -49,7 +49,6 @@ class Found:
     spans: tuple[Span, ...]
 
 
-_NO_END = r"(?![A-Za-z])"
 _TO = re.compile(
     r"\s*(?:[-–—~到至]|直到)\s*|\s+(?:to|until|till|through|and)\s+(?:the\s+)?|\s*[和与跟]\s*", re.IGNORECASE
 )
@@ -84,6 +83,10 @@ _BOUND_BEHIND = re.compile(
     r"\s*的?(?:(?P<around>前后|左右)|(?P<before>(?:之|以)前|前(?![往面提夕台线进途辈任半言景世女男期]))|"
     r"(?P<after>(?:之|以)后|后(?![悔面来勤台期续果备代辈半]))|(?P<since>以来|至今|起(?![床来飞名码初点草])|开始))"
 )
+_UP_TO_NOW = re.compile(
+    r"\s*(?:一直)?[到至](?:现在|目前|如今)|\s+(?:to|up\s+to|until|till)\s+(?:now|date|the\s+present)(?![A-Za-z])",
+    re.IGNORECASE,
+)
 _UNTIL_BEHIND = re.compile(r"\s*(?:为止|为限)")
 _FROM = re.compile(r"(?:自从|自|从|打)\s*$")
 _UNTIL = re.compile(r"(?:截至|截止到?|直到)\s*$")
@@ -110,7 +113,7 @@ def read(text: str, phrases: Sequence[Phrase], now: Now) -> Iterator[Found]:
 def _single(text: str, phrase: Phrase, now: Now) -> Found:
     """Return what one phrase says with the words before and behind it."""
     before = text[max(0, phrase.start - 48) : phrase.start]
-    behind = text[phrase.end : phrase.end + 16]
+    behind = text[phrase.end : phrase.end + 24]
     make: Callable[[Span], Span]
     start = end = 0
     if match := _COUNTED.search(before):
@@ -135,9 +138,11 @@ def _single(text: str, phrase: Phrase, now: Now) -> Found:
 
 
 def _bound_behind(before: str, behind: str) -> tuple[str, int, int] | None:
-    """Return what a Chinese condition makes of a date, and how much text it takes before and behind it."""
+    """Return what the words behind a date make of it, and how much text that takes before and behind it."""
     opened, bound = _FROM.search(before), _BOUND_BEHIND.match(behind)
     start = len(opened[0]) if opened else 0
+    if up_to_now := _UP_TO_NOW.match(behind):
+        return "since", start, up_to_now.end()
     if bound and (opened or not bound[0].endswith(("起", "开始"))):
         return bound.lastgroup or "", start, bound.end()
     until, ended = _UNTIL.search(before), _UNTIL_BEHIND.match(behind)

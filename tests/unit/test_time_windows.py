@@ -7,6 +7,7 @@ are local, ``|`` stands between several, and ``..2020-01-01`` begins with all th
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from time import process_time
 from zoneinfo import ZoneInfo
@@ -560,6 +561,14 @@ from June until now => 2023-06-01..2023-10-26
 下下周三 => 2023-11-08..2023-11-09
 """
 """Pieces that are put together. What has no year here is the last one, too."""
+
+
+def test_looking_for_hints_first_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    questions = [line.rpartition(" => ")[0] or line for line in f"{DATED}{MORE}{UNDATED}".split("\n")]
+    hinted = [_found(question) for question in questions]
+    for hint in ("_ENGLISH", "_CHINESE", "_DIGITS"):
+        monkeypatch.setattr(windows, hint, re.compile(""))
+    assert hinted == [_found(question) for question in questions]
 
 
 def test_pieces_are_put_together() -> None:

@@ -45,9 +45,15 @@ class TimeWindow:
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0xA0: 0x20, 0x202F: 0x20}
 """Full-width signs as ASCII, one for one, so that places in the text stay the same."""
 
-_LATIN = re.compile(r"[A-Za-z]{2}|[qQ][1-4]")
+_ENGLISH = re.compile(
+    r"[0-9]|day|night|morning|evening|noon|week|year|month|quarter|hour|q[1-4]|spring|summer|autumn|fall|winter|"
+    r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|tomorrow|"
+    r"mas|hallow|easter|thanks|valentine",
+    re.IGNORECASE,
+)
 _CHINESE = re.compile(r"[年月日号天周昨今明前后晚早春夏秋冬节假季期拜圣安元五六双十庆]")
 _DIGITS = re.compile(r"[0-9][-/.][0-9]")
+"""What no phrase does without: most messages hold none of it, and looking for that first is ten times as fast."""
 
 _AHEAD = re.compile(
     r"\b(?:will|won['’]t|shall|upcoming|going\s+to|gonna|next)\b|['’]ll\b|将要|将会|即将|接下来|下个|下次|未来|打算|明天|后天",
@@ -79,7 +85,7 @@ def time_windows(question: str, now: datetime, zone: tzinfo) -> tuple[TimeWindow
         text = f"{text[: half - 1]}\n{text[-half:]}"
     rules = [
         rule
-        for hint, some in ((_DIGITS, numeric.RULES), (_LATIN, english.RULES), (_CHINESE, chinese.RULES))
+        for hint, some in ((_DIGITS, numeric.RULES), (_ENGLISH, english.RULES), (_CHINESE, chinese.RULES))
         if hint.search(text)
         for rule in some
     ]

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from ..errors import StoreFailed
 from ..logs import get_logger
 from ..ports import FileIds, RowIds, VectorRecord, VectorStore
+from .again import settled
 from .envelope import emptied
 from .keys import Visibility, grave_id, shard_of
 from .paging import PAGE_ROWS, Pager
@@ -117,21 +118,30 @@ class SingleRows:
         Args:
             user_key: the scope.
             owners: the rows.
-            left: reads back which rows are still there that should not be.
+            left: reads back which rows are still there that should not be; asked again for some seconds when
+                there are any (:mod:`.again`).
 
         Raises:
             StoreFailed: the store did not answer, or not usably.
         """
-        by_id = self._reader.finds_by_id
+        unsure = self._reader.finds_by_id
         unburied = await self._way.delete(user_key, owners)
-        still = await left()
-        if still and by_id:
-            # The first question by row ids may be this one, and a delete by ids that the store drops says nothing.
-            await self.read(user_key, still)
-            if not self._reader.finds_by_id:
-                unburied = await self._by_place.delete(user_key, still)
-                still = await left()
-        return {**unburied, **still}
+
+        async def look() -> Owners:
+            nonlocal unsure, unburied
+            still = await left()
+            if still and unsure:
+                # The first question by row ids may be this one, and a delete by ids that the store drops says
+                # nothing.
+                unsure = False
+                await self.read(user_key, still)
+                if not self._reader.finds_by_id:
+                    unburied = await self._by_place.delete(user_key, still)
+                    still = await left()
+            return still
+
+        seen = await settled(look, _nothing)
+        return {**seen, **unburied}
 
 
 class _ById:
@@ -207,12 +217,20 @@ class _ByPlace:
             for ids in _batches(owners, _DELETE_ROWS):
                 with self._pager.deleting(user_key, len(ids)):
                     await self._bury([emptied(row, grave.values[0], dimension) for row in ids], grave)
-            there = trusted(await self._reader.listing(grave, PAGE_ROWS)).found
-        return {row.id: owners[row.id] for row in there if row.id in owners}
+
+            async def unburied() -> Owners:
+                rows = trusted(await self._reader.listing(grave, PAGE_ROWS)).found
+                return {row.id: owners[row.id] for row in rows if row.id in owners}
+
+            return await settled(unburied, _nothing)
 
     async def _bury(self, empty: Sequence[VectorRecord], grave: FileIds) -> None:
         await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, empty))
         await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, grave))
+
+
+def _nothing(rows: Owners) -> bool:
+    return not rows
 
 
 def _batches(owners: Owners, size: int) -> Iterator[list[str]]:

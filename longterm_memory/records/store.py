@@ -251,7 +251,7 @@ class RecordStore:
             async def left() -> Owners:
                 return {row.id: old[row.id] for row in (await self._single.read(user_key, old)).found}
 
-            self._verify_gone(await self._single.delete(user_key, old, lambda: settled(left, _nothing)))
+            self._verify_gone(await self._single.delete(user_key, old, left))
 
     async def holds(self, user_key: str, visibility: Visibility, episode_ids: Collection[str]) -> bool:
         """Whether the store lists at least as many rows of a scope as these episodes need.
@@ -288,9 +288,7 @@ class RecordStore:
             async def left() -> Owners:
                 return _flat(await self.rows_of(user_key, list(there)))
 
-            self._verify_gone(
-                await self._single.delete(user_key, _flat(there), lambda: settled(left, _nothing))
-            )
+            self._verify_gone(await self._single.delete(user_key, _flat(there), left))
 
     async def erase(self, user_key: str) -> None:
         """Delete every record of a scope, hidden ones too, and read back that none is left.

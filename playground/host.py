@@ -120,7 +120,7 @@ class Host:
         # restart.
         self.port = self.port if _is_free(self.port) else free_port()
         self.debug_port = self.debug_port if _is_free(self.debug_port) else free_port()
-        mark = self.log_mark()
+        mark, marks = self.log_mark(), {path: path.stat().st_size for path in self._own_logs()}
         with self._log_path.open("ab") as log:
             self._supervisor = subprocess.Popen(
                 [
@@ -139,7 +139,7 @@ class Host:
                 start_new_session=True,
             )
         try:
-            self._wait_ready(mark, timeout)
+            self._wait_ready(mark, marks, timeout)
         except BaseException:
             self.stop()
             raise
@@ -310,12 +310,30 @@ class Host:
             **self._env,
         }
 
-    def _wait_ready(self, mark: int, timeout: float) -> None:
+    def _own_logs(self) -> list[Path]:
+        return sorted((self.home / "data" / "logs").glob("langbot-*.log"))
+
+    def _runtime_connected(self, mark: int, marks: Mapping[Path, int]) -> bool:
+        """Whether the host has said so since these places in its output and in its own log files.
+
+        With Milvus a 4.11 host says nothing on its output: pymilvus sets up logging anew when it is imported, which
+        closes the host's console handler for good. The log files are opened again.
+        """
+        if _RUNTIME_READY.search(self.log_since(mark)):
+            return True
+        for path in self._own_logs():
+            with path.open("rb") as log:
+                log.seek(marks.get(path, 0))
+                if _RUNTIME_READY.search(log.read().decode("utf-8", errors="replace")):
+                    return True
+        return False
+
+    def _wait_ready(self, mark: int, marks: Mapping[Path, int], timeout: float) -> None:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self._supervisor is None or self._supervisor.poll() is not None:
                 raise HostError(f"the host ended while starting:\n{self._log_tail()}")
-            if _RUNTIME_READY.search(self.log_since(mark)) and _answers(f"{self.url}/api/v1/system/info"):
+            if self._runtime_connected(mark, marks) and _answers(f"{self.url}/api/v1/system/info"):
                 return
             time.sleep(0.2)
         raise HostError(f"the host was not ready after {timeout:.0f} s:\n{self._log_tail()}")

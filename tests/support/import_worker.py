@@ -7,9 +7,6 @@ vectors are in real Chroma, plugin storage in a file: both survive the process, 
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +18,7 @@ from longterm_memory.scope import Isolation, Scope
 from longterm_memory.service import MemoryService
 from longterm_memory.transfer.importing import ImportReport, import_file
 from playground.embedders import HashedWords
-from playground.engines import EngineApi, open_backend
+from tests.support.on_disk import OnDisk
 
 __all__ = ["HERE", "bring_in", "opened"]
 
@@ -35,28 +32,10 @@ def _small(texts: list[str]) -> list[list[float]]:
     return [[sum(vector[n::_SIZE]) + 0.01 * n for n in range(_SIZE)] for vector in _WORDS.embed(texts)]
 
 
-class _OnDisk(EngineApi):
-    """Plugin storage in a file."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(open_backend("chroma", folder / "chroma"), embed=_small)
-        self._file = folder / "storage.json"
-        if self._file.exists():
-            stored = json.loads(self._file.read_text())
-            self.values.update({key: base64.b64decode(value) for key, value in stored.items()})
-
-    async def set_plugin_storage(self, key: str, value: bytes) -> None:
-        await super().set_plugin_storage(key, value)
-        text = json.dumps({k: base64.b64encode(v).decode() for k, v in self.values.items()})
-        fresh = self._file.with_suffix(".new")
-        fresh.write_text(text)
-        os.replace(fresh, self._file)
-
-
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[MemoryService]:
     """Open the knowledge base in a folder, a new one when there is none."""
-    async with _OnDisk(folder) as api:
+    async with OnDisk("chroma", folder, embed=_small) as api:
         service = MemoryService(LangBotHost(api))
         if await service.knowledge_bases.get() is None:
             await service.knowledge_base_created("kb-1", {"embedding_model_uuid": "m"})

@@ -126,12 +126,7 @@ class Contact:
             self._again_at = self._clock() + _AGAIN_SECONDS
             try:
                 async with asyncio.timeout(_MEETING_SECONDS):
-                    if not await self._looked_up():
-                        # A store may show a row to a listing before a search finds it.
-                        await self.sign_of_life()
-                    elif self.lane.alone and not self.lane.caught:
-                        # Its distances leave two; whether listings are counted tells them apart.
-                        await self._marked()
+                    await self._looked_at()
             except TimeoutError:
                 logger.warning("vector store not met: reason=timeout")
                 return
@@ -143,6 +138,20 @@ class Contact:
             self.choose_lane()
             self._met = True
             logger.info("vector store met: looks_like=%s", self.traits.backend.replace(" ", "") or "unknown")
+
+    async def _looked_at(self) -> None:
+        try:
+            found = await self._looked_up()
+        except StoreFailed:
+            # Milvus Lite 3 serves no reads after a restart until LangBot's class has written something.
+            await self._put()
+            found = await self._looked_up()
+        if not found:
+            # A store may show a row to a listing before a search finds it.
+            await self.sign_of_life()
+        elif self.lane.alone and not self.lane.caught:
+            # Its distances leave two; whether listings are counted tells them apart.
+            await self._marked()
 
     async def _looked_up(self) -> bool:
         """Search for the mark; returns whether it was found."""
@@ -169,9 +178,8 @@ class Contact:
         if self._mark is None or (self._clock() < self._alive_until and not self.lane.caught):
             return
         if not await self._marked():
-            row = mark_row(self._mark().vector)
             try:
-                await self.lane.run(lambda: self._vectors.upsert(self._collection, [row]))
+                await self._put()
                 there = await self._marked()
             except StoreFailed as exc:
                 raise StoreFailed("store_lost") from exc
@@ -180,6 +188,11 @@ class Contact:
             self.found_empty += 1
             logger.error("vector store was found empty: what was stored in it before is not there any more")
         self.saw_rows()
+
+    async def _put(self) -> None:
+        assert self._mark is not None  # noqa: S101 - asked by the callers
+        row = mark_row(self._mark().vector)
+        await self.lane.run(lambda: self._vectors.upsert(self._collection, [row]))
 
     async def _marked(self) -> bool:
         # Whatever comes back is a sign of life; nothing of it is shown.

@@ -112,6 +112,32 @@ async def test_a_store_that_cannot_be_searched_is_still_listed_and_forgotten_fro
     assert "eleted" in await bot.command(f"memory forget {told}")
 
 
+async def test_a_store_that_serves_no_reads_before_a_write_is_written_to_first() -> None:
+    """Milvus Lite 3 after a restart."""
+
+    class Asleep(StrictHost):
+        awake = True
+
+        async def _search(self, **given: Any) -> list[dict[str, Any]]:
+            assert self.awake, "collection is released; call load() before search"
+            return await super()._search(**given)
+
+        async def _list(self, **given: Any) -> tuple[list[dict[str, Any]], int]:
+            assert self.awake, "collection is released; call load() before query"
+            return await super()._list(**given)
+
+        async def _upsert(self, **given: Any) -> None:
+            await super()._upsert(**given)
+            self.awake = True
+
+    api = Asleep()
+    bot = await Bot(api).create()
+    await bot.remember("the rent is due on Friday")
+    bot.restart()
+    api.awake = False
+    assert "due on Friday" in await bot.prompt("when is the rent due?")
+
+
 async def test_a_call_that_was_given_up_keeps_its_place_where_calls_queue_for_good() -> None:
     for caught in (True, False):
         lane, ends, order = Lane(), asyncio.Event(), []

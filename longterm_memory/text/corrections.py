@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .fold import fold
+from .measures import is_value
 from .terms import is_unspaced, terms
 
-__all__ = ["CORRECTION_TAGS", "is_correction", "topic_overlap"]
+__all__ = ["CHANGES", "CORRECTION_TAGS", "is_correction", "share", "topic_overlap"]
 
 CORRECTION_TAGS = frozenset(
     {
@@ -32,13 +33,14 @@ CORRECTION_TAGS = frozenset(
 """Folded, with ``-`` between words."""
 
 _VALUE_WEIGHT = 0.3
-_VALUES = frozenset(
+CHANGES = frozenset(
     terms(
-        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
-        " september october november december am pm noon midnight"
+        "now new longer instead actually again change correct anymore cannot really one day still mr mrs ms dr"
     )
-) | frozenset("一二三四五六七八九十百两周月日号点")
-"""Terms that are mostly the value of a fact, not what it is about."""
+) | frozenset(
+    ("现在", "已经", "其实", "不是", "没有", "改成", "改到", "换成", "一个", *"现已经其实不没又换成改新")
+)
+"""Terms that say that something changed, or nothing at all."""
 
 
 def is_correction(tags: Iterable[str]) -> bool:
@@ -61,7 +63,12 @@ def topic_overlap(first: str, second: str, *, ignored: Iterable[str] = ()) -> fl
         ignored: texts whose words say nothing about the topic here (names of the people who talk).
     """
     silent = frozenset(term for text in ignored for term in terms(text))
-    one, two = frozenset(terms(first)) - silent, frozenset(terms(second)) - silent
+    return share(frozenset(terms(first)) - silent, frozenset(terms(second)) - silent)
+
+
+def share(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the same for terms (:func:`longterm_memory.text.terms.terms`) of two texts."""
+    one, two = first - CHANGES, second - CHANGES
     return (_shared(_pairs(one), _pairs(two)) + _shared(_characters(one), _characters(two))) / 2
 
 
@@ -79,4 +86,4 @@ def _shared(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def _weight(term: str) -> float:
-    return _VALUE_WEIGHT if term in _VALUES or any(ch.isdigit() for ch in term) else 1.0
+    return _VALUE_WEIGHT if is_value(term) else 1.0

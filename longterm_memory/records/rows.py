@@ -153,7 +153,8 @@ class RowReader:
         """Learn from the last of the answers to a question."""
         if by_id:
             # A store may index file_ids alone; whether it keeps to *them* is what decides about trust.
-            self.finds_by_id = self.finds_by_id and not answer.foreign
+            if answer.foreign and self._contact.traits.may_index_places_alone:
+                self.finds_by_id = False
         elif not answer.foreign:
             self._trust.kept()
         elif alone:

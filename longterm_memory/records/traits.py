@@ -82,6 +82,11 @@ class StoreTraits:
             case _:
                 return ""
 
+    @property
+    def may_index_places_alone(self) -> bool:
+        """Whether this can be Valkey, the one backend that does not filter by row ids."""
+        return self.metric in ("", "cosine", "unknown") and self.backend not in ("SeekDB", "pgvector")
+
     def see(self, found: Sequence[tuple[float, VectorRow]]) -> None:
         """Look at rows of a search until they told the metric.
 

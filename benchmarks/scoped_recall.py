@@ -50,6 +50,8 @@ _CACHE = Path("build/vectors")
 _BATCH = 1_000
 _ALIKE = 1e-6
 """Difference of two cosines that is none: rows as near as the tenth count like it."""
+_EMBEDDING_SECONDS = 0.1
+"""What a question waits for its vector; a page of a cold index is read meanwhile."""
 _DRAFTS = 5_000
 """Rows of one import."""
 
@@ -83,8 +85,12 @@ class Vectors:
         self._known.update(zip(texts, vectors, strict=True))
         return vectors
 
-    def embed(self, texts: list[str]) -> list[list[float]]:
-        """Embed as the host would, from what was prepared as far as possible."""
+    async def embed(self, texts: list[str]) -> list[list[float]]:
+        """Embed as the host would, from what was prepared as far as possible; one text takes as long as a service
+        takes for it.
+        """
+        if len(texts) == 1:
+            await asyncio.sleep(_EMBEDDING_SECONDS)
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         for text, vector in zip(new, self._model.embed(new), strict=True):
             self._known[text] = np.array(vector, dtype=np.float32)

@@ -36,6 +36,16 @@ class WrongRows(StrictHost):
         return found[30:] if len(found) > 30 else found[-1:]
 
 
+class NarrowRows(WrongRows):
+    """Finds the nearest when asked for many, as a graph is searched the wider the more rows are wanted."""
+
+    async def _search(
+        self, collection_id: str, query_vector: list[float], top_k: int, *rest: Any, **kwargs: Any
+    ) -> Any:
+        search = WrongRows._search if top_k < 300 else StrictHost._search
+        return await search(self, collection_id, query_vector, top_k, *rest, **kwargs)
+
+
 LOSSY = (FewRows, WrongRows)
 
 
@@ -94,7 +104,11 @@ async def test_a_large_scope_is_exact_once_it_is_read_and_says_so_before(
     with memory.api.calls.recording() as log:
         _, found = await asked(memory, vector)
     assert not found.complete
-    assert (log.counts["vector_search"], log.counts["vector_list"]) == (1, 1)
+    assert log.counts["vector_list"] == 1
+    # Caught, the store is asked once more, for more rows.
+    assert log.counts["vector_search"] == 1 + memory.collection.records.health.short_answers * (
+        host is WrongRows
+    )
     while host is WrongRows and not memory.collection.records.health.short_answers:
         _, found = await asked(memory, vector)  # a page more each time, until one of the nearest is in it
         assert not found.complete
@@ -107,6 +121,22 @@ async def test_a_large_scope_is_exact_once_it_is_read_and_says_so_before(
     assert ids == exact(stored, vector)
     assert found.complete
     assert log.total == 1
+
+
+async def test_a_large_scope_that_is_not_read_is_searched_wide() -> None:
+    memory, stored = await core(NarrowRows()), memories(1_300)
+    await memory.plant(stored)
+    memory.api.faults.slow = {"invoke_embedding": 0.2}  # meanwhile the first page comes
+    for n in range(3):
+        memory.collection.indexes.clear()
+        text = f"question {n}"
+        with memory.api.calls.recording() as log:
+            found = await memory.recaller.candidates(KEY, RecallQuery(text=text, k=10), fill=Fill.PAGE)
+        considered = {found.index.at(slot).episode.id for slot in found.slots.tolist()}
+        assert exact(stored, found.vector) <= considered
+        assert not found.complete
+        assert log.counts["vector_search"] == 1
+        await everything_read(memory)
 
 
 async def test_a_store_that_brings_everything_is_not_suspected() -> None:

@@ -47,7 +47,7 @@ SEEKDB_PAUSE_SECONDS = 3.0
 """The same on SeekDB: more often its connection breaks right after every start, and hardly a recall is answered."""
 RECALL_SECONDS = 10.0
 """How long one recall may take; then it counts as failed."""
-LIMIT_SECONDS = 1_200.0
+LIMIT_SECONDS = 1_800.0
 """When fewer recalls than wanted came to an end in this time, the report says how many did."""
 BROKEN_AFTER = 2 * IN_FLIGHT
 """After so many recalls in a row that brought nothing whoever runs the host would restart it."""

@@ -34,7 +34,7 @@ class Case:
 
     Attributes:
         id: language and topic.
-        part: ``tuning``, where weights were chosen, or which held-out part.
+        part: ``tuning``, where weights were chosen first, or the part that was held out then.
         speaker: who tells all of it.
         before: what is stored first: the fact (none when there is nothing to correct), what is related, and
             other things.

@@ -18,14 +18,15 @@ _VALUES = frozenset(
 ) | frozenset("一二三四五六七八九十百两周月日号点")
 """Terms that are mostly the value of a fact, not what it is about."""
 _HAN_DIGITS = "零〇一二两三四五六七八九十百千万"
+_HAN_NUMBER = rf"(?<![周期拜])[{_HAN_DIGITS}]{{1,8}}"
 _MEASURES = {
     "weekday": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]"),
     "month": re.compile(
         r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-        rf"|(?:\d+|[{_HAN_DIGITS}]+)月"
+        rf"|(?:\d{{1,2}}|{_HAN_NUMBER})月"
     ),
-    "clock": re.compile(rf"\b\d{{1,2}}:\d\d\b|\b\d{{1,2}} ?[ap]m\b|(?:\d+|(?<![周期拜])[{_HAN_DIGITS}]+)点"),
-    "number": re.compile(rf"\d+(?:[.,:]\d+)*(?!\d|月)|(?<![周期拜])[{_HAN_DIGITS}]+(?!月)"),
+    "clock": re.compile(rf"\b\d{{1,2}}:\d\d\b|\b\d{{1,2}} ?[ap]m\b|(?:\d{{1,2}}|{_HAN_NUMBER})点"),
+    "number": re.compile(rf"\d+(?:[.,:]\d+)*(?!\d|月)|{_HAN_NUMBER}(?!月)"),
 }
 
 

@@ -22,6 +22,8 @@ __all__ = ["Likeness", "compare", "denied", "is_version_of"]
 _DENIED_SHARE = 0.75
 """How much of what a correction denies has to stand in a memory; "not a member of the chess club" is not about the
 rowing club."""
+_DENIED_TERMS = 3
+"""Terms of a denial that count: "needs no visa for Vietnam" goes on with "for stays under 45 days"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Likeness:
         other_person: the memory is about somebody's relative or friend whom the correction does not mention, or
             the other way round.
         identifier: they share a ticket, a version, a flight number.
-        denied_elsewhere: what the correction says is not so, the memory does not say.
+        denied: the memory says what the correction says is not so.
+        denied_elsewhere: the correction says of something that it is not so, and the memory does not say it.
     """
 
     words: float
@@ -44,6 +47,7 @@ class Likeness:
     other_kind: bool
     other_person: bool
     identifier: bool
+    denied: bool
     denied_elsewhere: bool
 
 
@@ -59,13 +63,15 @@ def compare(correction: str, memory: str, ignored: Iterable[str] = ()) -> Likene
     new, old = facets(correction), facets(memory)
     dated = _dated(memory)
     shared = (new | _dated(correction)) & (old | dated)
+    here = _denied_here(correction, memory, names)
     return Likeness(
         words=topic_overlap(memory, correction, ignored=names),
         kind=_kind(correction, memory, shared, names),
         other_kind=not shared and bool((new and old) or (new & ATTRIBUTES and dated)),
         other_person=not same_holder(memory, correction),
         identifier=any(map(_is_code, identifiers(memory) & frozenset(terms(correction)))),
-        denied_elsewhere=_denied_elsewhere(correction, memory, names),
+        denied=here is True,
+        denied_elsewhere=here is False,
     )
 
 
@@ -82,11 +88,14 @@ def _kind(correction: str, memory: str, shared: frozenset[str], names: tuple[str
     return share(beyond_facets(memory) - silent, beyond_facets(correction) - silent)
 
 
-def _denied_elsewhere(correction: str, memory: str, names: tuple[str, ...]) -> bool:
+def _denied_here(correction: str, memory: str, names: tuple[str, ...]) -> bool | None:
+    """Whether a memory says what the correction denies; ``None`` when it denies nothing comparable."""
     told = frozenset(term for term in denied(correction) - _silent(names) if not is_measure(term))
     # Words of two languages are not the same words.
     comparable = frozenset(t for t in told if t.isascii() or any(map(is_unspaced, memory)))
-    return bool(comparable) and len(comparable & frozenset(terms(memory))) / len(comparable) < _DENIED_SHARE
+    if not comparable:
+        return None
+    return len(comparable & frozenset(terms(memory))) / len(comparable) >= _DENIED_SHARE
 
 
 def _is_code(identifier: str) -> bool:
@@ -97,8 +106,8 @@ def is_version_of(other: str, memory: str, correction: str, ignored: Iterable[st
     """Whether another memory that fits a correction states the same as the one that fits best.
 
     Either it has no topic of its own, and no date or number of its own where the correction names the memory by one.
-    Or both hold what the correction denies, and it says all that the memory says or both tell what a person has one
-    of at a time: "works at Acme" and "is an accountant at Acme in Ghent" when Acme was left.
+    Or both hold what the correction denies, and both tell what a person has one of at a time ("works at Acme", "is an
+    accountant at Acme in Ghent") or it says all that the memory says.
 
     Args:
         other: the other memory.
@@ -106,15 +115,15 @@ def is_version_of(other: str, memory: str, correction: str, ignored: Iterable[st
         correction: what replaces it.
         ignored: names of the people who talk.
     """
-    names = tuple(ignored)
-    return _same_but_measures(other, memory, correction, names) or _both_denied(
-        other, memory, correction, names
-    )
+    texts = other, memory, correction, tuple(ignored)
+    return _same_but_measures(*texts) or _both_denied(*texts)
 
 
 def _same_but_measures(other: str, memory: str, correction: str, names: tuple[str, ...]) -> bool:
     mine, its, new = measures(other), measures(memory), measures(correction)
     if any(its[kind] & new[kind] and not mine[kind] <= new[kind] | its[kind] for kind in its):
+        return False
+    if facets(other) - facets(memory) - facets(correction):
         return False
     known = _topic_terms(without_measures(memory)) | _topic_terms(without_measures(correction))
     return _topic_terms(without_measures(other)) <= known | _silent(names)
@@ -124,8 +133,10 @@ def _both_denied(other: str, memory: str, correction: str, names: tuple[str, ...
     gone = denied(correction) - _silent(names)
     if not gone or not gone <= frozenset(terms(other)) & frozenset(terms(memory)):
         return False
-    kinds = facets(other) & facets(memory) & facets(correction)
-    return bool(kinds & PERSONAL) or _telling_terms(memory) <= _telling_terms(other)
+    if facets(other) & facets(memory) & facets(correction) & PERSONAL:
+        return True
+    subject = next((term for term in _in_order(memory) if term not in _silent(names)), "")
+    return subject not in gone and _telling_terms(memory) <= _telling_terms(other)
 
 
 def _silent(names: Iterable[str]) -> frozenset[str]:
@@ -134,7 +145,7 @@ def _silent(names: Iterable[str]) -> frozenset[str]:
 
 _END = r"[,;:.!?，；：。！？、]|\b(?:and|but|because|since|as|now|after|any ?more|these days)\b"
 _DENIAL = re.compile(
-    r"(?:\b(?:not|no longer|instead of|rather than|cannot|\w+n['’]t|stopped|quit|left (?!on|at|in|for)|gave up"
+    r"(?:\b(?:not|no(?: longer)?|instead of|rather than|cannot|\w+n['’]t|stopped|quit|left (?!on|at|in|for)|gave up"
     r"|dropped|called off)\b|不再是?|不是|不叫|不[在住去吃喝会养]|不|没有|离开|取消了?|放弃"
     rf")(?P<what>.*?)(?:$|{_END})"
 )
@@ -157,8 +168,13 @@ def denied(text: str) -> frozenset[str]:
     said = [
         what for p in (_DENIAL, _PARTED, _UNDONE) for m in p.finditer(folded) for what in m.groups() if what
     ]
-    found = frozenset(term for what in said for term in beyond_facets(what)) - CHANGES
-    return frozenset(filter(_telling, found))
+    return frozenset(term for what in said for term in _in_order(what)[:_DENIED_TERMS])
+
+
+def _in_order(text: str) -> list[str]:
+    """Return the telling terms of a text beyond those of its kind, in order."""
+    left = beyond_facets(text)
+    return [t for t in dict.fromkeys(terms(text)) if t in left and t not in CHANGES and _telling(t)]
 
 
 def _telling_terms(text: str) -> frozenset[str]:

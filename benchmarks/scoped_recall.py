@@ -215,6 +215,15 @@ def create_langbot_index(api: EngineApi, dimension: int) -> None:
         connection.execute(sqlalchemy.text("ANALYZE langbot_vectors"))
 
 
+async def _forget(collection: Collection, recaller: Recaller) -> None:
+    """Forget what was loaded, as a restart does."""
+    working = list(recaller.filling.working)
+    for task in working:
+        task.cancel()
+    await asyncio.gather(*working, return_exceptions=True)
+    collection.indexes.clear()
+
+
 async def _figures(
     world: World, collection: Collection, space: Space, questions: Sequence[str], ask: Matrix
 ) -> dict[str, Any]:
@@ -237,8 +246,7 @@ async def _figures(
     for how in ("cold", "warm"):
         for question, vector in zip(questions, ask, strict=True):
             if how == "cold":
-                async with collection.indexes.of(space.scope.user_key).filling:
-                    collection.indexes.clear()
+                await _forget(collection, recaller)
             else:
                 await recaller.loaded(space.scope.user_key, timeout=900)
             with world.api.calls.recording() as seen:

@@ -23,7 +23,10 @@ from .rows import RowReader, Rows
 __all__ = ["PAGEABLE", "PAGE_ROWS", "Cursor", "Pager", "Place"]
 
 PAGEABLE = 16_000
-"""Milvus and SeekDB page no further than row 16 384 of one filter; beyond, the shards are read one by one."""
+"""Milvus and SeekDB page no further than row 16 384 of one filter."""
+AS_ONE = 4_000
+"""Rows that are read of all shards as one; beyond, the shards are read one by one. Backends go through all rows before
+a page again (Qdrant scrolls from the first one), so pages far back cost most, and a shard has none."""
 PAGE_ROWS = 500
 """Rows of one page: about 1.5 MB of the host's 16 MiB message."""
 _SMALLEST_PAGE = 20
@@ -81,7 +84,7 @@ class Cursor:
         Raises:
             StoreFailed: the rows do not come to an end.
         """
-        if self.shard is None and self.offset + limit > PAGEABLE:
+        if self.shard is None and self.offset + limit > min(AS_ONE, PAGEABLE):
             self.shard, self.offset = self.shards[0], 0
         elif self.offset + limit > PAGEABLE:
             # More rows than a shard ever gets from us: this store does not page as asked.

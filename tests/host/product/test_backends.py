@@ -78,6 +78,7 @@ def deployment(request: pytest.FixtureRequest) -> Iterator[MemoryHost]:
         yield MemoryHost.installed(stage, before=())
 
 
+@pytest.mark.timeout(900)  # two starts of a host, which take minutes when the machine is busy
 def test_a_memory_lives_as_it_does_on_chroma(request: pytest.FixtureRequest, deployment: MemoryHost) -> None:
     group, stage = deployment.group(), deployment.stage
     mark = stage.host.log_mark()

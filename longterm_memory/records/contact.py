@@ -195,6 +195,7 @@ class Contact:
         await self.lane.run(lambda: self._vectors.upsert(self._collection, [row]))
 
     async def _marked(self) -> bool:
-        # Whatever comes back is a sign of life; nothing of it is shown.
         where = FileIds([MARK])
-        return bool(await self.lane.run(lambda: self._vectors.list_rows(self._collection, where, 1)))
+        rows = await self.lane.run(lambda: self._vectors.list_rows(self._collection, where, 1))
+        # A row whose metadata is dropped is a sign of life too; one of somebody else's answer is none.
+        return any(row.metadata.get("file_id", MARK) == MARK for row in rows)

@@ -12,6 +12,7 @@ import pytest
 from longterm_memory.errors import StoreFailed
 from longterm_memory.health import Level
 from longterm_memory.ports import FileIds, RowIds, VectorRow
+from longterm_memory.records.contact import Contact
 from longterm_memory.records.envelope import encode
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.records.rows import RowReader, StoreHealth
@@ -256,3 +257,26 @@ async def test_row_ids_that_a_store_does_not_filter_by_cost_no_trust(memory: Cor
     assert not trust.lost
     assert health.foreign_rows == 0
     assert (await reader.listing(FileIds(file_ids(KEY, Visibility.RECALLED)), 10)).foreign == 0
+
+
+async def test_where_answers_are_mixed_up_one_nothing_is_not_believed(memory: Core) -> None:
+    await memory.fill([record("ours", ID)])
+
+    class Mixing:
+        """Gives somebody else's empty answer now and then."""
+
+        asked = 0
+
+        async def list_rows(
+            self, collection: str, where: Any, limit: int, offset: int = 0
+        ) -> list[VectorRow]:
+            self.asked += 1
+            return [] if self.asked % 2 else await memory.host.list_rows(collection, where, limit, offset)
+
+    where = FileIds(file_ids(KEY, Visibility.RECALLED))
+    for caught, rows in ((False, 0), (True, 1)):
+        contact = Contact(Mixing(), BASE)  # type: ignore[arg-type]
+        if caught:
+            contact.lane.narrow()
+        reader = RowReader(Mixing(), BASE, StoreHealth(), Trust(), contact)  # type: ignore[arg-type]
+        assert (await reader.listing(where, 10)).count == rows

@@ -8,7 +8,8 @@ parallel calls, hangs, or takes its process down.
 
 A recall may fail with a clear error; it may never show a record of another scope. What the backend mixed up is counted
 where the product dropped it. Afterwards, with nobody else there, a fresh service looks for every fact that was
-acknowledged: in its own scope it has to be recalled, and no row of another scope may hold it.
+acknowledged: in its own scope it has to be recalled, no row of another scope may hold it, and the other knowledge base
+may hold nothing of ours.
 """
 
 from __future__ import annotations
@@ -328,7 +329,9 @@ class Storm:
     # ------------------------------------------------------------ what is stored in the end
 
     async def _look_at_facts(self) -> dict[str, int]:
-        """Look, alone and with nothing in memory, for every acknowledged fact; returns ``lost`` and ``astray``."""
+        """Look, alone and with nothing in memory, for every acknowledged fact; returns what is ``lost``, ``astray`` in
+        another scope, and ``elsewhere`` in the other knowledge base.
+        """
         if not self._world.alive or self._unanswered:
             await self._restart()
         await self._world.api.settle()
@@ -339,11 +342,13 @@ class Storm:
             ask = RecallQuery(text=text, k=5, floor=False)
             hits = (await recaller.recall(self._facts[text], ask, Settings())).hits
             lost += text not in [hit.episode.content for hit in hits]
-        return {"lost": lost, "astray": await self._astray()}
+        return {"lost": lost, **await self._misplaced()}
 
-    async def _astray(self) -> int:
-        """Return how many stored rows hold a fact of another scope, by what the backend itself lists."""
-        astray = 0
+    async def _misplaced(self) -> dict[str, int]:
+        """Return how many stored rows hold a fact of another scope, or lie in the other knowledge base, by what the
+        backend itself lists.
+        """
+        astray = elsewhere = 0
         for user_key in {scope.user_key for scope in SCOPES}:
             where = {"file_id": {"$in": [f for v in Visibility for f in file_ids(user_key, v)]}}
             items = (await self._world.api.vector_list(KB, where, 500, 0))["items"]
@@ -351,4 +356,5 @@ class Storm:
             astray += sum(
                 text in row for row in stored for text, owner in self._facts.items() if owner != user_key
             )
-        return astray
+            elsewhere += len((await self._world.api.vector_list(_DOCUMENTS, where, 500, 0))["items"])
+        return {"astray": astray, "elsewhere": elsewhere}

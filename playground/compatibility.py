@@ -86,7 +86,8 @@ words below.
 
 LangBot reads its backend from `data/config.yaml` or from environment variables, once, at its start. All knowledge
 bases are on that one backend. Changing it leaves behind what the other one holds: make a backup in the console before,
-create the knowledge base anew, and restore the backup.
+create the knowledge base anew, and restore the backup. For what outgrows one machine see
+[large deployments](large-deployments.md).
 """
 
 

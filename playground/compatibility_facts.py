@@ -52,6 +52,15 @@ class Difference:
 
 
 DIFFERENCES: dict[tuple[str, str], Difference] = {
+    ("seekdb", "recall"): Difference(
+        "A vector search misses what was written in the last tenths of a second. The plugin knows its own writes and"
+        " recalls them at once; only a process that has just started waits that long.",
+    ),
+    ("seekdb", "parallel"): Difference(
+        "One call at a time: LangBot's class mixes up the answers of parallel calls, or the process ends. The plugin"
+        " asks SeekDB one call at a time and checks every row; other knowledge bases on the same LangBot do not wait"
+        " for it.",
+    ),
     ("pgvector", "dimensions"): Difference(
         "Only models of 384, 512, 768, 1 024, 1 536 or 3 072 dimensions. Any other is refused before anything is"
         " stored, and a model that fits works afterwards.",
@@ -94,13 +103,18 @@ _QDRANT_CONFIG = "vdb:\n  use: qdrant\n  qdrant:\n    url: http://qdrant:6333\n 
 _MILVUS_ENVIRONMENT = ("VDB__USE=milvus", "VDB__MILVUS__URI=./data/milvus.db")
 _MILVUS_CONFIG = "vdb:\n  use: milvus\n  milvus:\n    uri: ./data/milvus.db"
 
+_ON_HOSTS = "Also installed, talked with and restarted on whole hosts, LangBot 4.11.2 and 4.10.11."
+
 BACKENDS: dict[str, Setup] = {
     "chroma": Setup(
         "Chroma",
         "embedded, as LangBot runs it by default",
         ("VDB__USE=chroma",),
         "vdb:\n  use: chroma",
-        notes=("LangBot's default; nothing to install. Its files are in `data/chroma`.",),
+        notes=(
+            "LangBot's default; nothing to install. Its files are in `data/chroma`.",
+            _ON_HOSTS,
+        ),
     ),
     "seekdb": Setup(
         "SeekDB",
@@ -109,10 +123,8 @@ BACKENDS: dict[str, Setup] = {
         "vdb:\n  use: seekdb\n  seekdb:\n    mode: embedded\n    path: ./data/seekdb",
         install='pip install "pyseekdb==1.4.0.post1" "pylibseekdb==1.4.0"',
         notes=(
-            "LangBot sends parallel calls over one connection that is not made for it: answers may be mixed up, calls"
-            " may fail, the process may end. The plugin asks one call at a time and checks every row, but it cannot"
-            " hold back other knowledge bases on the same LangBot.",
-            "A vector search sees a new row some tenths of a second after it was written; lists see it at once.",
+            "For a bot that many people talk to at once, or with other knowledge bases in use, take another one.",
+            _ON_HOSTS,
         ),
     ),
     "qdrant": Setup(
@@ -153,7 +165,10 @@ BACKENDS: dict[str, Setup] = {
         _MILVUS_ENVIRONMENT,
         _MILVUS_CONFIG,
         install='pip install "milvus-lite==2.5.1" "setuptools<82"',
-        notes=("Writing an existing id again leaves the old row in place; the plugin never does.",),
+        notes=(
+            "Writing an existing id again leaves the old row in place; the plugin gives each version its own.",
+            _ON_HOSTS,
+        ),
     ),
     "milvus-3": Setup(
         "Milvus-lite 3.2",
@@ -190,8 +205,10 @@ NOT_RUN: dict[str, Setup] = {
         ("VDB__USE=valkey_search", "VDB__VALKEY_SEARCH__HOST=valkey", "VDB__VALKEY_SEARCH__PORT=6379"),
         "vdb:\n  use: valkey_search\n  valkey_search:\n    host: valkey\n    port: 6379",
         notes=(
-            "It filters by `file_id` alone, so single rows are deleted another way there. Queries were compared with"
-            " those that LangBot's class makes; no server with the search module was run.",
+            "It filters by `file_id` alone, so single rows are found and deleted in"
+            " [another way](decisions/0005-valkey.md). The checks run over LangBot's class on a double of the server;"
+            " no server with the search module was run.",
+            "Without the search module the first write fails, and nothing is taken for stored.",
         ),
     ),
 }

@@ -52,6 +52,7 @@ class EngineApi(PluginApi):
     def __init__(self, backend: Backend, *, serial: bool = False, owned: bool = True, **options: Any) -> None:
         super().__init__(**options)
         self.backend = backend
+        self.serial = serial
         self._lock: AbstractAsyncContextManager[Any] = asyncio.Lock() if serial else nullcontext()
         self._owned = owned
 

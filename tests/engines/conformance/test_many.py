@@ -34,7 +34,7 @@ async def patiently(ask_again: Callable[[], Awaitable[T]]) -> T:
 
 
 @pytest.mark.check("import", "paging")
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1_500)
 async def test_sixteen_thousand_memories_in_one_conversation(bot: Bot) -> None:
     rows = [
         {

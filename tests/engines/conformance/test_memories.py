@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
@@ -12,6 +13,7 @@ from longterm_memory.errors import NotFound
 from longterm_memory.models import KEPT_STATUSES, Episode, Filters, Status
 from longterm_memory.recall.recaller import Fill
 from longterm_memory.records.keys import Visibility
+from playground.compatibility_facts import Difference
 from tests.support.conformance import (
     EVERYTHING,
     MINA,
@@ -49,7 +51,7 @@ async def test_what_is_remembered_is_kept_field_by_field(bot: Bot) -> None:
 
 @pytest.mark.check("recall")
 async def test_it_is_recalled_at_once_and_after_a_restart(
-    bot: Bot, engine: Engine, outcomes: Outcomes
+    bot: Bot, engine: Engine, outcomes: Outcomes, differs: Callable[[str], Difference | None]
 ) -> None:
     memory = await bot.memory()
     for n in range(20):
@@ -63,6 +65,7 @@ async def test_it_is_recalled_at_once_and_after_a_restart(
     while not any(
         "peanuts" in str(row.metadata) for row in await engine.host.search(bot.kb, vector, 3, where)
     ):
+        assert differs("recall"), "a search sees what was written before"
         assert monotonic() - began < 30
     outcomes.measured["recall"] = f"the engine's search sees a write after {monotonic() - began:.1f} s"
     for fill in Fill:

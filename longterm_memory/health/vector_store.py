@@ -190,6 +190,8 @@ class StoreProbe:
                     self._searchable, lag = True, waited if pause else 0
                     return Check.of("store_search", "ok", ms=watch.ms // 2, visible_after_ms=lag)
         except StoreFailed as exc:
+            if exc.reason in ("store_untrusted", "store_distrusted"):
+                return Check.of("store_search", "foreign", count=exc.details["count"])
             return Check.of("store_search", "failed", detail=detail(exc))
         return Check.of("store_search", "blind", seconds=max(1, round(looking.ms / 1000)))
 

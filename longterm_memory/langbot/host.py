@@ -113,6 +113,7 @@ class LangBotHost:
         self._storage = _Storage(api)
         self._version = ""
         self._counted: dict[str, bool] = {}
+        self._delete_values = DELETE_VALUES
 
     @property
     def storage(self) -> KeyValueStorage:
@@ -269,13 +270,21 @@ class LangBotHost:
         Raises:
             StoreFailed: ``store_down``; some of the rows may be gone.
         """
-        with _failing_as(StoreFailed, "store_down"):
-            if isinstance(where, FileIds):
+        if isinstance(where, FileIds):
+            with _failing_as(StoreFailed, "store_down"):
                 await _patient(self._api.vector_delete, collection, file_ids=list(where.values))
-                return
-            for start in range(0, len(where.values), DELETE_VALUES):
-                some = RowIds(where.values[start : start + DELETE_VALUES])
-                await _patient(self._api.vector_delete, collection, filters=filters(some))
+            return
+        left = where.values
+        while left:
+            some, left = left[: self._delete_values], left[self._delete_values :]
+            try:
+                with _failing_as(StoreFailed, "store_down"):
+                    await _patient(self._api.vector_delete, collection, filters=filters(RowIds(some)))
+            except StoreFailed as exc:
+                # SeekDB compares every row with every id, and gives up after 10 s.
+                if len(some) == 1 or "query timeout" not in str(exc.__cause__):
+                    raise
+                self._delete_values, left = len(some) // 2, (*some, *left)
 
 
 class _Storage:

@@ -84,6 +84,31 @@ async def test_deleting_very_many_rows_takes_several_calls(api: StrictHost, host
     assert [r.id for r in await host.list_rows("kb", A, 10)] == [written[-1].id]
 
 
+async def test_a_delete_that_the_store_takes_too_long_for_is_made_in_parts(
+    api: StrictHost, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = rows("a", 400)
+    await host.upsert("kb", written)
+    delete, refused = api._delete, []
+
+    async def slow(collection_id: str, file_ids: Any, filters: Any) -> int:
+        if len(filters["uuid"]["$in"]) > 120:
+            refused.append(filters)
+            raise TimeoutError("Timeout, query has reached the maximum query timeout: 10000000(us)")
+        return await delete(collection_id, file_ids, filters)
+
+    monkeypatch.setattr(api, "_delete", slow)
+    await host.delete_rows("kb", RowIds([r.id for r in written[:-1]]))
+    assert [r.id for r in await host.list_rows("kb", A, 10)] == [written[-1].id]
+    assert len(refused) == 2  # it is remembered what was too much
+
+
+async def test_a_length_that_the_store_has_no_place_for_is_named(host: Host) -> None:
+    with pytest.raises(StoreFailed) as failure:
+        await host.upsert("kb", [replace(rows("a", 1)[0], vector=[1.0] + [0.0] * 99)])
+    assert (failure.value.reason, failure.value.details) == ("dimension_refused", {"dimension": 100})
+
+
 async def test_answers_in_every_shape_seen() -> None:
     item = {"id": "1", "metadata": {"text": "t"}, "document": "d"}
     for answer in ({"items": [item], "total": 1}, ([item], 1), [[item], 1], [{**item, "document": None}]):

@@ -332,7 +332,8 @@ class Storm:
         """Look, alone and with nothing in memory, for every acknowledged fact; returns what is ``lost``, ``astray`` in
         another scope, and ``elsewhere`` in the other knowledge base.
         """
-        if not self._world.alive or self._unanswered:
+        if not self._world.alive or self._unanswered or self.tally.restarts:
+            # What broke once may have broken again; what counts here is what is stored.
             await self._restart()
         await self._world.api.settle()
         service = self._world.fresh_service()

@@ -101,7 +101,7 @@ class Collection:
             if self.filled:
                 return
             vectors = await self.embeddings.embed(SENTENCES, timeout=timeout)
-            await self._host.upsert(self.base.id, [mark_row(vectors[0])])
+            await self._host.upsert(self.base.id, [mark_row(vectors[0], self.base.id)])
             calibration = Calibration.of(vectors)
             self.base = await self._registry.calibrated(self.base, calibration)
             self.embeddings.calibration = calibration

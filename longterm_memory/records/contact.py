@@ -18,7 +18,7 @@ from time import monotonic
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import CountDiagnostics, FileIds, VectorRecord, VectorStore
+from ..ports import CountDiagnostics, FileIds, VectorRecord, VectorRow, VectorStore
 from .keys import MARK
 from .lane import Lane
 from .traits import MIXES_UP_ANSWERS, StoreTraits
@@ -30,6 +30,8 @@ logger = get_logger(__name__)
 
 _ALIVE_SECONDS = 60.0
 """How long after an answer with rows "nothing" is believed."""
+_MARKS = 20
+"""Marks looked at: there is one, or a few after times when it was not found."""
 _MEETING_SECONDS = 2.0
 _AGAIN_SECONDS = 30.0
 """How long a store may take to be met, and when it is tried again."""
@@ -48,10 +50,11 @@ class Mark:
     other: Vector
 
 
-def mark_row(vector: Vector) -> VectorRecord:
-    """Return a new mark with that unit vector."""
+def mark_row(vector: Vector, collection: str) -> VectorRecord:
+    """Return a new mark of a knowledge base with that unit vector."""
     row = str(uuid.uuid4())
-    fields = {"file_id": MARK, "uuid": row, "user_key": "", "text": json.dumps({"sentinel": True})}
+    text = json.dumps({"sentinel": True, "knowledge_base": collection})
+    fields = {"file_id": MARK, "uuid": row, "user_key": "", "text": text}
     return VectorRecord(row, vector.tolist(), fields, "-")
 
 
@@ -151,7 +154,10 @@ class Contact:
             await self.sign_of_life()
         elif self.lane.alone and not self.lane.caught:
             # Its distances leave two; whether listings are counted tells them apart.
-            await self._marked()
+            marks = await self._marks()
+            if not any(map(_names_one, marks)):
+                # A mark of a former version; where answers are mixed up only one with a name is believed.
+                await self._put()
 
     async def _looked_up(self) -> bool:
         """Search for the mark; returns whether it was found."""
@@ -171,6 +177,8 @@ class Contact:
         """See that the store still has what it was given, so that "nothing" means nothing.
 
         A database that was emptied or exchanged takes a new mark; a broken connection does not show it afterwards.
+        Where answers are mixed up it gets none: LangBot's class may have taken another knowledge base's collection
+        for this one, and what is written now would land there.
 
         Raises:
             StoreFailed: ``store_lost`` when the mark is not there and a new one does not show up.
@@ -178,6 +186,8 @@ class Contact:
         if self._mark is None or (self._clock() < self._alive_until and not self.lane.caught):
             return
         if not await self._marked():
+            if self.lane.caught:
+                raise StoreFailed("store_lost")
             try:
                 await self._put()
                 there = await self._marked()
@@ -191,11 +201,39 @@ class Contact:
 
     async def _put(self) -> None:
         assert self._mark is not None  # noqa: S101 - asked by the callers
-        row = mark_row(self._mark().vector)
+        row = mark_row(self._mark().vector, self._collection)
         await self.lane.run(lambda: self._vectors.upsert(self._collection, [row]))
 
+    async def in_place(self) -> None:
+        """Where answers are mixed up, see that calls reach this knowledge base's collection and not another one.
+
+        Raises:
+            StoreFailed: ``store_lost``.
+        """
+        if self._mark is None or not self.lane.caught:
+            return
+        rows = await self._marks()
+        # Rows that are no marks say nothing about the place; they are counted where they are in the way.
+        if not any(map(self._is_mark, rows)) and all(row.metadata.get("file_id") == MARK for row in rows):
+            raise StoreFailed("store_lost")
+
     async def _marked(self) -> bool:
+        return any(map(self._is_mark, await self._marks()))
+
+    async def _marks(self) -> list[VectorRow]:
         where = FileIds([MARK])
-        rows = await self.lane.run(lambda: self._vectors.list_rows(self._collection, where, 1))
-        # A row whose metadata is dropped is a sign of life too; one of somebody else's answer is none.
-        return any(row.metadata.get("file_id", MARK) == MARK for row in rows)
+        return await self.lane.run(lambda: self._vectors.list_rows(self._collection, where, _MARKS))
+
+    def _is_mark(self, row: VectorRow) -> bool:
+        """Whether a row is this knowledge base's mark. One whose metadata is dropped counts; so do marks of former
+        versions, which name none, where nothing is mixed up.
+        """
+        if "file_id" not in row.metadata:
+            return True
+        right = json.dumps(self._collection) in str(row.metadata.get("text"))
+        return row.metadata["file_id"] == MARK and (right if _names_one(row) else not self.lane.caught)
+
+
+def _names_one(row: VectorRow) -> bool:
+    """Whether a mark says whose it is."""
+    return "knowledge_base" in str(row.metadata.get("text"))

@@ -243,8 +243,10 @@ class RecordStore:
         """
         user_key = new[0].episode.user_key
         sent = [encoded.get(record.row_id) or encode(record) for record in new]
+        await self.contact.in_place()
         await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, sent))
         await self._verify_written(new, _spread(sent, read_back))
+        await self.contact.in_place()
         old = {r.row_id: r.episode.id for r in replaced}
         if old:
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from longterm_memory.health import Level
 from longterm_memory.records.contact import Contact
+from longterm_memory.records.keys import MARK
 from longterm_memory.records.lane import Lane
 from tests.support.health import check, outcomes
 from tests.support.memory import KB, Bot, new_bot
@@ -169,3 +171,59 @@ async def test_a_store_without_a_mark_is_taken_as_it_is() -> None:
     await contact.sign_of_life()
     assert not contact.lane.alone
     assert api.calls.total == 0
+
+
+async def test_memories_never_go_into_the_collection_of_another_knowledge_base() -> None:
+    """Seen of SeekDB after a race: LangBot's class takes another knowledge base's collection for ours, until a
+    restart."""
+
+    class Confused(StrictHost):
+        astray = False
+
+        def _place(self, given: dict[str, Any]) -> dict[str, Any]:
+            return given | {"collection_id": "documents"} if self.astray else given
+
+        async def _search(self, **given: Any) -> list[dict[str, Any]]:
+            return await super()._search(**self._place(given))
+
+        async def _list(self, **given: Any) -> tuple[list[dict[str, Any]], int]:
+            return await super()._list(**self._place(given))
+
+        async def _upsert(self, **given: Any) -> None:
+            await super()._upsert(**self._place(given))
+
+        async def _delete(self, **given: Any) -> int:
+            return await super()._delete(**self._place(given))
+
+    api = Confused(rich=True, counts=False)
+    bot = await Bot(api).create()
+    told = await bot.remember("the rent is due on Friday")
+    other = {"file_id": "x", "uuid": str(UUID(int=1)), "text": "{}"}
+    await api.vector_upsert("documents", [[1.0] + [0.0] * 383], [str(UUID(int=1))], [other], ["-"])
+    api.astray = True
+    for restarted in (False, True):
+        bot.restart_indexes()
+        for line in ("memory search rent", f"memory forget {told}", "memory list"):
+            assert "shows nothing of this memory" in await bot.command(line), line
+        assert "shows nothing" in await bot.tool("remember", {"content": "Mina plays chess"})
+        assert len(api.rows["documents"]) == 1
+        if not restarted:
+            # A new process meets a store that it does not know yet.
+            api.astray = False
+            bot.restart()
+            await bot.command("memory list")
+            api.astray = True
+    api.astray = False
+    assert "due on Friday" in await bot.command("memory search rent")
+
+
+async def test_a_mark_of_a_former_version_is_followed_by_one_with_a_name() -> None:
+    api = StrictHost(rich=True, counts=False)
+    bot = await Bot(api).create()
+    for row in api.rows[KB].values():
+        row.metadata["text"] = '{"sentinel": true}'
+    bot.restart()
+    await bot.remember("the rent is due on Friday")
+    assert "due on Friday" in await bot.command("memory search rent")
+    marks = [row for row in api.rows[KB].values() if row.metadata["file_id"] == MARK]
+    assert sorted("knowledge_base" in row.metadata["text"] for row in marks) == [False, True]

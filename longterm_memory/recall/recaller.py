@@ -1,7 +1,7 @@
 """The one recall behind automatic injection, the tool, the command, the engine and the console.
 
-One embedding call and one vector search per question, whatever the size of the scope, and another search where
-the first was caught leaving something out of a scope that is not loaded. The index of the scope
+One embedding call and one vector search per question, whatever the size of the scope, and another search where a
+scope turns out to be large and is not loaded. The index of the scope
 joins in with candidates of its own as far as it is loaded, by words and by vector; while it is cold, a page of
 it is read beside the embedding call, so a busy conversation warms up by itself, and commands and tools load it
 whole. What a vector database loses under a filter (:mod:`.losses`) is therefore missed only while a large scope
@@ -265,7 +265,8 @@ class Recaller:
                 # Asked for before the question was embedded, so it is mostly there, and a small scope complete.
                 await asyncio.wait({first_page}, timeout=_PAGE_DUE_SECONDS)
             lost = self._losses.farther(answer, vector, index)
-            if lost and not index.complete and asked < _DEEP:
+            if not index.complete and asked < _DEEP and (lost or index.met > 2 * k):
+                # The page came later than the answer: the scope is large after all.
                 answer = await records.search(user_key, vector, _DEEP, [*Visibility], index.rows)
         if lost and not index.complete and patience:
             await self.filling.read_on(user_key, index, patience)

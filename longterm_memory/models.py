@@ -217,16 +217,18 @@ class Score:
 
     Attributes:
         total: final score; higher is better.
-        vector: calibrated similarity in 0..1 (0 = like unrelated text under this model, 1 = same).
+        vector: similarity on the scale of this question: 0 = like unrelated text, 1 = the best memory of the scope.
         cosine: true cosine similarity, -1..1.
-        lexical: share of the query's term weight that the memory holds, 0..1.
-        boosts: named additive parts (``recency``, ``importance``, ``speaker``, ``exact``, ``correction``).
+        lexical: share of the query's term weight that the memory holds against the best memory's, 0..1.
+        relevance: what is held against the floor: absolute similarity, share of words and exact matches, weighted.
+        boosts: named additive parts (``recency``, ``importance``, ``speaker``, ``exact``, ``correction``, …).
     """
 
     total: float
     vector: float = 0.0
     cosine: float = 0.0
     lexical: float = 0.0
+    relevance: float = 0.0
     boosts: dict[str, float] = field(default_factory=dict)
 
 

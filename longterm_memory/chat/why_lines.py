@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..models import Hit, RecallResult
-from ..recall.ranking import WEIGHTS
+from ..recall.weights import WEIGHTS
 from ..settings import Settings
 from .episode_lines import episode_line
 from .voice import Voice
 
 __all__ = ["PARTS", "WHY_HITS", "why"]
 
-WHY_HITS = 8
+WHY_HITS = 7
 """Memories that are explained."""
 
-PARTS = ("exact", "recency", "importance", "speaker", "named", "tag", "correction")
+PARTS = (
+    *("exact", "date", "context", "talk", "substance", "asks"),
+    *("recency", "importance", "speaker", "named", "tag", "correction"),
+)
 """The additive parts of a score in the order shown; each has a sentence ``why_<part>``."""
 
 
@@ -47,7 +50,7 @@ def why(voice: Voice, result: RecallResult, settings: Settings, *, here: str = "
 def _explained(voice: Voice, hit: Hit, settings: Settings) -> Iterator[str]:
     yield voice.say("why_sum", sum=_sum(voice, hit, settings), total=_number(hit.score.total))
     if not hit.relevant:
-        relevance, floor = _number(_relevance(hit, settings)), _number(settings.relevance_floor)
+        relevance, floor = _number(hit.score.relevance), _number(settings.relevance_floor)
         yield voice.say("why_below", relevance=relevance, floor=floor)
 
 
@@ -64,13 +67,6 @@ def _sum(voice: Voice, hit: Hit, settings: Settings) -> str:
             sign = "+" if value > 0 else "-"
             text += f" {sign} " + voice.say(f"why_{part}", value=_number(abs(value)))
     return text
-
-
-def _relevance(hit: Hit, settings: Settings) -> float:
-    """Return the part of a score that is held against the floor."""
-    score = hit.score
-    found = settings.vector_weight_effective * score.vector + settings.lexical_weight * score.lexical
-    return found + score.boosts.get("exact", 0.0)
 
 
 def _number(value: float) -> str:

@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..records.envelope import Record
 from ..records.keys import Visibility
 from ..records.paging import Cursor
 from ..records.vectors import Vector
-from ..text.fold import fold, same_text
+from ..text.fold import same_text
 from ..text.terms import terms
 from .codes import CodeMatrix
+from .columns import FIRST, Columns
 from .lexicon import Lexicon, Scores, Slots
 
 __all__ = ["GONE_SECONDS", "ScopeIndex"]
@@ -31,12 +30,8 @@ GONE_SECONDS = 300.0
 """How long a memory that was taken out stays out, whatever reads bring: longer than any read is on its way,
 and than an engine's vector index lags behind its deletes.
 """
-_FIRST = 64
-"""Rows that the arrays of a new index have room for."""
 _HIDDEN_WEIGHT = 16
 """How many noted versions of hidden memories need as much as one row."""
-_COLUMNS = ("_alive", "_time", "_importance")
-"""Attributes that hold one row per slot."""
 _SINGLY = 8
 """Up to one in so many memories are compared one by one; for more it is cheaper to compare all."""
 _FURTHER = 4
@@ -49,14 +44,6 @@ def _counted(record: Record) -> Counter[str]:
     for tag in record.episode.tags:
         found.update(terms(tag))
     return found
-
-
-_folded_name = lru_cache(maxsize=4_096)(fold)
-
-
-def _named(record: Record) -> tuple[str, str]:
-    """Return the folded name and the id of a memory's speaker."""
-    return _folded_name(record.episode.sender_name), record.episode.sender_id
 
 
 class ScopeIndex:
@@ -89,10 +76,8 @@ class ScopeIndex:
         self._claims_of: dict[str, tuple[tuple[str, int], ...]] = {}
         self._claims: Counter[tuple[str, int]] = Counter()
         self._by_form: dict[int, tuple[str, ...]] = {}
-        self._names: Counter[tuple[str, str]] = Counter()
-        self._alive = np.zeros(_FIRST, dtype=bool)
-        self._time = np.zeros(_FIRST, dtype=np.float64)
-        self._importance = np.zeros(_FIRST, dtype=np.float32)
+        self.columns = Columns()
+        """When, who, how important: a row per slot."""
         self._codes = CodeMatrix()
 
     def __len__(self) -> int:
@@ -111,7 +96,7 @@ class ScopeIndex:
     @property
     def weight(self) -> int:
         """Rows it keeps memory for, dead ones included, and what an empty one costs."""
-        return len(self._records) + len(self._hidden) // _HIDDEN_WEIGHT + _FIRST
+        return len(self._records) + len(self._hidden) // _HIDDEN_WEIGHT + FIRST
 
     @property
     def rows(self) -> Mapping[str, Record]:
@@ -131,17 +116,12 @@ class ScopeIndex:
         if known is not None:
             self._take_out(record.episode.id)
             self._compact()
-        slot = len(self._records)
-        self._make_room(slot)
+        slot = self.columns.add(record)
         self._records.append(record)
         self._slot_of[record.episode.id] = slot
         self._by_row[record.row_id] = record
-        self._alive[slot], self._time[slot] = True, record.episode.timestamp.timestamp()
-        self._importance[slot] = record.episode.importance
         self._codes.add(slot, record.vector)
         self._claim(record)
-        if record.episode.sender_name:
-            self._names[_named(record)] += 1
         form = hash(same_text(record.episode.content))
         self._by_form[form] = (*self._by_form.get(form, ()), record.episode.id)
 
@@ -237,14 +217,11 @@ class ScopeIndex:
         slot = self._slot_of.pop(episode_id)
         record = self._records[slot]
         assert record is not None  # noqa: S101 - _slot_of knows only living slots
-        self._records[slot], self._alive[slot] = None, False
+        self._records[slot] = None
+        self.columns.take_out(slot)
         del self._by_row[record.row_id]
         if slot < self._read_words:
             self._lexicon.remove(_counted(record))
-        if record.episode.sender_name:
-            self._names[_named(record)] -= 1
-            if not self._names[_named(record)]:
-                del self._names[_named(record)]
         form = hash(same_text(record.episode.content))
         left = tuple(i for i in self._by_form[form] if i != episode_id)
         if left:
@@ -254,10 +231,10 @@ class ScopeIndex:
 
     def _compact(self) -> None:
         """Give the memory of dead slots back once they outnumber the living."""
-        if len(self._records) - len(self) <= max(_FIRST, len(self)):
+        if len(self._records) - len(self) <= max(FIRST, len(self)):
             return
         self.read_words()
-        living = self._alive[: len(self._records)]
+        living = self.columns.compact()
         moved = np.where(living, np.cumsum(living) - 1, -1).astype(np.int32)
         self._lexicon.compact(moved)
         self._records = [r for r in self._records if r is not None]
@@ -267,21 +244,6 @@ class ScopeIndex:
         for slot, record in enumerate(self._records):
             if record is not None:
                 self._codes.add(slot, record.vector, move=True)
-        count = len(self._records)
-        for name in _COLUMNS:
-            old = getattr(self, name)
-            new = np.zeros(max(_FIRST, count), dtype=old.dtype)
-            new[:count] = old[: len(living)][living]
-            setattr(self, name, new)
-
-    def _make_room(self, slot: int) -> None:
-        if slot < len(self._time):
-            return
-        for name in _COLUMNS:
-            old = getattr(self, name)
-            new = np.zeros(2 * len(old), dtype=old.dtype)
-            new[: len(old)] = old
-            setattr(self, name, new)
 
     # ------------------------------------------------------------ reads
 
@@ -376,7 +338,7 @@ class ScopeIndex:
         """
         self.read_words()
         scores = self._lexicon.scores(query)
-        scores[~self._alive[: len(scores)]] = 0.0
+        scores[~self.columns.alive[: len(scores)]] = 0.0
         return scores
 
     def holding(self, found: Iterable[str]) -> Slots:
@@ -384,7 +346,7 @@ class ScopeIndex:
         self.read_words()
         holding = [self._lexicon.holding(term) for term in found]
         slots = np.unique(np.concatenate(holding)) if holding else np.zeros(0, dtype=np.int64)
-        living: Slots = slots[self._alive[slots]]
+        living: Slots = slots[self.columns.alive[slots]]
         return living
 
     def cosines(self, query: Vector, slots: Slots) -> Scores:
@@ -412,7 +374,7 @@ class ScopeIndex:
             wanted: whether a slot's memory may be among them.
         """
         cosines = self._codes.cosines(query, len(self._records))
-        cosines[~self._alive[: len(cosines)]] = -np.inf
+        cosines[~self.columns.alive[: len(cosines)]] = -np.inf
         reach, kept = 0, list[int]()
         while len(kept) < count and reach < len(self):
             reach = min(len(self), max(count, _FURTHER * reach))
@@ -420,29 +382,13 @@ class ScopeIndex:
             kept = [slot for slot in best[np.argsort(-cosines[best], kind="stable")].tolist() if wanted(slot)]
         return np.array(kept[:count], dtype=np.int64)
 
-    def times(self, slots: Slots) -> NDArray[np.float64]:
-        """Return the timestamps (epoch seconds) of slots."""
-        return self._time[slots]
+    def all_cosines(self, query: Vector) -> Scores:
+        """Return the true cosine of every slot's memory with a unit query vector; 0 where there is none of its
+        dimension.
+        """
+        return self._codes.cosines(query, len(self._records))
 
-    def importances(self, slots: Slots) -> Scores:
-        """Return the importances 1..5 of slots."""
-        found: Scores = self._importance[slots]
-        return found
-
-    def named(self, text: str) -> frozenset[str]:
-        """Return the sender ids of speakers whose name stands in ``text``."""
-        folded = fold(text)
-        return frozenset(sender for name, sender in self._names if name and _stands_in(name, folded))
-
-
-def _stands_in(name: str, text: str) -> bool:
-    """Whether a folded name stands in a folded text; a Latin one as a word of its own ("Al" is not in
-    "also").
-    """
-    at = text.find(name)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
-        if not name.isascii() or not (before.isalnum() or after.isalnum() or "_" in before + after):
-            return True
-        at = text.find(name, at + 1)
-    return False
+    def word_counts(self) -> Scores:
+        """Return how many terms each slot's memory has."""
+        self.read_words()
+        return self._lexicon.lengths()

@@ -87,6 +87,11 @@ class Lexicon:
         self._removed = Counter()
         self._lengths = array("f", np.frombuffer(self._lengths, dtype=np.float32)[moved >= 0].tobytes())
 
+    def lengths(self) -> Scores:
+        """Return the number of terms of each slot's memory."""
+        found: Scores = np.frombuffer(self._lengths, dtype=np.float32).copy()
+        return found
+
     def idf(self, term: str) -> float:
         """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
         seen = len(self._postings.get(term, ())) - self._removed.get(term, 0)

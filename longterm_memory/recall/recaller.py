@@ -29,7 +29,7 @@ from ..text.terms import identifiers, is_blank, terms
 from .cache import INDEX_ROWS_MAX
 from .filling import Fill, IndexFilling
 from .index import ScopeIndex
-from .lexicon import Scores, Slots
+from .lexicon import Slots
 from .losses import Losses
 from .ranking import rank
 from .repair import look_again
@@ -62,8 +62,6 @@ class Candidates:
         query: the question, with everybody excluded whose memories must not come back.
         vector: its unit vector.
         index: holds the memories.
-        slots: which of them may be an answer.
-        words: lexical score of every slot of the index, 0..1.
         foreign: rows of other scopes in the store's answer.
         complete: whether no memory of the scope can have been missed.
     """
@@ -71,10 +69,23 @@ class Candidates:
     query: RecallQuery
     vector: Vector
     index: ScopeIndex
-    slots: Slots
-    words: Scores
     foreign: int
     complete: bool
+
+    def wanted(self, slot: int) -> bool:
+        """Whether the memory at a slot may be an answer."""
+        record, query = self.index.at(slot), self.query
+        return (
+            record.episode.id not in query.exclude
+            and record.episode.sender_id not in query.exclude_senders
+            and not self.index.superseded(record)
+            and query.filters.keeps(record.episode)
+        )
+
+    @property
+    def slots(self) -> Slots:
+        """The slots of all memories that may be an answer."""
+        return np.array([s for s in self.index.all_slots().tolist() if self.wanted(s)], dtype=np.int64)
 
 
 class Recaller:
@@ -128,17 +139,16 @@ class Recaller:
         )
         ranked = rank(
             found.index,
-            found.slots,
             found.query,
             found.vector,
-            found.words[found.slots],
+            wanted=found.wanted,
             calibration=self._collection.calibration,
             settings=settings,
             now=self._wall(),
         )
         return RecallResult(
             hits=ranked.hits,
-            considered=len(found.slots),
+            considered=ranked.considered,
             below_floor=ranked.below_floor,
             complete=found.complete,
             foreign_rows=found.foreign,
@@ -285,7 +295,7 @@ class Recaller:
         answer = await self.nearest(user_key, vector, _wanted_rows(query), index, first_page=first_page)
         _refuse_foreign(answer)
         index.read(answer.records)
-        return self._chosen(index, answer, query, vector, complete=index.complete)
+        return Candidates(query, vector, index, answer.foreign, index.complete)
 
     async def _of_any_status(
         self, user_key: str, query: RecallQuery, index: ScopeIndex, vector: Vector, fill: Fill
@@ -304,7 +314,7 @@ class Recaller:
         hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
         complete = index.complete and (more or (answer.rows < k and not short))
         beside = self._beside(index, [*answer.records, *hidden], query, vector)
-        return self._chosen(beside, answer, query, vector, complete=complete)
+        return Candidates(query, vector, beside, answer.foreign, complete)
 
     def _beside(
         self, index: ScopeIndex, found: Iterable[Record], query: RecallQuery, vector: Vector
@@ -317,50 +327,25 @@ class Recaller:
             if not index.was_deleted(record.episode.id) and not index.outdated(record):
                 beside.put(record)
         if Status.ACTIVE in query.filters.statuses:
-            words = self._lexically_best(index, index.lexical(terms(query.text)), query)
-            for slot in dict.fromkeys([*words.tolist(), *self._nearest(index, query, vector).tolist()]):
+            asked = Candidates(query, vector, index, 0, index.complete)
+            words = [slot for slot in self._lexically_best(asked).tolist() if asked.wanted(slot)]
+            for slot in dict.fromkeys([*words, *self._nearest(asked).tolist()]):
                 beside.put(index.at(slot))
         return beside
 
-    def _chosen(
-        self, index: ScopeIndex, answer: Answer, query: RecallQuery, vector: Vector, *, complete: bool
-    ) -> Candidates:
-        words = index.lexical(terms(query.text))
-        if query.filters.narrows and complete:
-            # Exact: no match can be missed, however far down it would rank without the filters.
-            slots = index.all_slots()
-        else:
-            # The store's answer as well as our own: it may have found what is not loaded yet.
-            found = index.slots(r.episode.id for r in answer.records)
-            best = self._lexically_best(index, words, query)
-            slots = np.concatenate([found, self._nearest(index, query, vector), best])
-        kept = [slot for slot in dict.fromkeys(slots.tolist()) if self._wanted(index, slot, query)]
-        return Candidates(
-            query, vector, index, np.array(kept, dtype=np.int64), words, answer.foreign, complete
-        )
-
-    def _nearest(self, index: ScopeIndex, query: RecallQuery, vector: Vector) -> Slots:
+    def _nearest(self, asked: Candidates) -> Slots:
         """Return the nearest memories by their own vectors, as many as the store is asked for without filters."""
-        count = max(CANDIDATES, 4 * query.k)
-        return index.nearest(vector, count, lambda slot: self._wanted(index, slot, query))
+        count = max(CANDIDATES, 4 * asked.query.k)
+        return asked.index.nearest(asked.vector, count, asked.wanted)
 
     @staticmethod
-    def _lexically_best(index: ScopeIndex, words: Scores, query: RecallQuery) -> Slots:
+    def _lexically_best(asked: Candidates) -> Slots:
+        words = asked.index.lexical(terms(asked.query.text))
         count = min(LEXICAL_CANDIDATES, len(words))
         best = np.argpartition(-words, count - 1)[:count] if count else np.zeros(0, dtype=np.int64)
-        exact = index.holding(identifiers(query.text))[-LEXICAL_CANDIDATES:]
+        exact = asked.index.holding(identifiers(asked.query.text))[-LEXICAL_CANDIDATES:]
         found: Slots = np.concatenate([best[words[best] > 0], exact])
         return found
-
-    @staticmethod
-    def _wanted(index: ScopeIndex, slot: int, query: RecallQuery) -> bool:
-        record = index.at(slot)
-        return (
-            record.episode.id not in query.exclude
-            and record.episode.sender_id not in query.exclude_senders
-            and not index.superseded(record)
-            and query.filters.keeps(record.episode)
-        )
 
 
 def _wanted_rows(query: RecallQuery) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from benchmarks import recall
 from benchmarks.__main__ import Wanted, faults
 from benchmarks.isolation import SCOPES
 from benchmarks.load import MEMORIES, Session, missing
 from benchmarks.parallel import Storm
+from benchmarks.recall.vectors import CachedModel
 from benchmarks.world import KB, World
 from longterm_memory.episodes import EpisodeDraft
 from longterm_memory.importer import EpisodeImporter
@@ -89,3 +92,20 @@ def test_what_is_asked_for_is_read_or_refused_in_one_line() -> None:
     ):
         with pytest.raises(ValueError, match=r"unknown (part|backend|size) .*[;:]"):
             Wanted.read(only, backend, sizes, 1, 1)
+
+
+async def test_recall_is_measured_beside_simpler_rankings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole of it on the tiny data set, with hashed words for a model."""
+    monkeypatch.setattr(
+        "benchmarks.recall.measuring.CachedModel", lambda name: CachedModel(name, tmp_path / "vectors")
+    )
+    report = await recall.measure(tmp_path / "db", None, ["words"], say=lambda _: None)
+    found = report["recall"]["tiny"]["words"]
+    assert found["n"] == 25
+    assert found["r@5"] > 0.5
+    assert set(found["baselines"]) == {"decay", "vector", "bm25", "fusion"}
+    assert set(found["by_category"]) >= {"single", "exact"}
+    assert report["asked_after"]["tiny"]["words"]["1d"]["ours"]["n"] > 10
+    assert report["abstention"]

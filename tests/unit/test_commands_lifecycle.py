@@ -10,7 +10,7 @@ from longterm_memory.chat.commands import COMMANDS
 from longterm_memory.chat.verbs import AVAILABLE, Verb
 from longterm_memory.chat.voice import REPLY_MAX
 from longterm_memory.models import CONTENT_MAX, AuditEntry
-from longterm_memory.recall.ranking import WEIGHTS
+from longterm_memory.recall.weights import WEIGHTS
 from tests.support.memory import KB, Bot, new_bot
 
 GROUP, TAO, PRIVATE = ("group_77001", "9001"), ("group_77001", "9002"), ("person_9001", "9001")
@@ -211,15 +211,16 @@ async def test_why_takes_every_score_apart() -> None:
     best, sum_of_best = lines[0], lines[1]
     assert "rent is due" in best
     parts = re.fullmatch(
-        r" +meaning (\S+) x 0.5 \+ words (\S+) x 0.5 \+ recency (\S+) \+ importance (\S+) \+ said by you (\S+) = (\S+)",
+        r" +meaning (\S+) x 0.5 \+ words (\S+) x 0.5 \+ how much it says (\S+) \+ recency (\S+) \+ importance (\S+)"
+        r" \+ said by you (\S+) = (\S+)",
         sum_of_best,
     )
     assert parts, sum_of_best
-    meaning, words, recency, importance, speaker, total = map(float, parts.groups())
+    meaning, words, says, recency, importance, speaker, total = map(float, parts.groups())
     assert recency == pytest.approx(WEIGHTS.recency / 2)
     assert importance == pytest.approx(3 * WEIGHTS.importance)
     assert speaker == pytest.approx(WEIGHTS.speaker)
-    assert meaning / 2 + words / 2 + recency + importance + speaker == pytest.approx(total, abs=0.03)
+    assert meaning / 2 + words / 2 + says + recency + importance + speaker == pytest.approx(total, abs=0.03)
     assert "Below the floor (0.00 < 0.18)" in lines[4]
     for told in ("must reach 0.18", "after 30 days", "index is complete"):
         assert told in reply

@@ -43,14 +43,24 @@ def view(index: ScopeIndex) -> dict[str, Any]:
         "size": len(index),
         "lexical": [index.lexical(terms(q))[slots].round(5).tolist() for q in QUERIES],
         "cosines": [index.cosines(v, slots).round(5).tolist() for v in vectors],
-        "times": index.times(slots).tolist(),
-        "importances": index.importances(slots).tolist(),
+        "times": index.columns.time[slots].tolist(),
+        "importances": index.columns.importance[slots].tolist(),
+        "beside": [
+            index.columns.timeline.beside(index.all_cosines(v), 1)[slots].round(5).tolist() for v in vectors
+        ],
         "saying": [sorted(r.episode.id for r in index.saying(c)) for c in CONTENTS],
         "holding": [sorted(index.at(int(s)).episode.id for s in index.holding(terms(q))) for q in QUERIES],
-        "named": sorted(index.named("what did Mina and Tao say to 米娜")),
+        "named": sorted(named(index, "what did Mina and Tao say to 米娜")),
         "rows": sorted(index.rows),
         "all": sorted(index.at(int(s)).episode.id for s in index.all_slots()),
     }
+
+
+def named(index: ScopeIndex, text: str) -> set[str]:
+    """Ids of the speakers whose name stands in a text."""
+    numbers = index.columns.speakers_named(text)
+    slots = [s for s in index.all_slots().tolist() if int(index.columns.speaker[s]) in numbers]
+    return {index.at(s).episode.sender_id for s in slots}
 
 
 def built(records: Iterable[Record]) -> ScopeIndex:
@@ -235,12 +245,7 @@ def test_an_empty_index_and_a_dead_slot_answer() -> None:
     for found in (index.lexical(["x"]), index.cosines(unit([1.0]), none), index.holding(["x"])):
         assert found.size == 0
     assert (index.living(), index.saying("x"), index.leftovers()) == ([], [], [])
-    assert (index.get("x"), index.has("x"), index.complete, index.named("x")) == (
-        None,
-        False,
-        False,
-        frozenset(),
-    )
+    assert (index.get("x"), index.has("x"), index.complete, named(index, "x")) == (None, False, False, set())
     index = built([record("x", "k7m29xqd"), record("y", "a0000001")])
     slot = int(index.slots(["k7m29xqd"])[0])
     index.discard("k7m29xqd")
@@ -256,7 +261,7 @@ def test_speakers_are_recognized_by_name() -> None:
         ("  ", "any text", False), ("🌙", "🌙 said", True),
     ):  # fmt: skip
         index = built([record("x", "k7m29xqd", speaker=Speaker("9001", name))])
-        assert index.named(text) == (frozenset({"9001"}) if found else frozenset())
+        assert named(index, text) == ({"9001"} if found else set())
 
 
 def test_rare_words_weigh_more_and_full_matches_are_full_shares() -> None:

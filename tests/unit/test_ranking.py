@@ -20,7 +20,6 @@ from longterm_memory.records.vectors import unit
 from longterm_memory.scope import Speaker
 from longterm_memory.settings import Settings
 from longterm_memory.text.fold import same_text
-from longterm_memory.text.terms import terms
 from playground.embedders import HashedWords
 from tests.support.core import MINA, NOW, TAO, core, numbered_id, record
 
@@ -36,13 +35,11 @@ def ranked(records: list[Record], text: str, *, configured: Settings | None = No
     index = ScopeIndex()
     for r in records:
         index.put(r)
-    slots = index.all_slots()
     return rank(
         index,
-        slots,
         RecallQuery(text=text, **fields),
         unit(HashedWords().embed([text])[0]),
-        index.lexical(terms(text))[slots],
+        wanted=lambda _: True,
         calibration=CALIBRATION,
         settings=configured or Settings(),
         now=NOW.timestamp(),
@@ -167,7 +164,7 @@ def test_every_lean_is_small_and_named() -> None:
         with_, without = only(stored, text, **fields), only(plain, text)
         assert with_.score.boosts[name] > 0, name
         assert name not in without.score.boosts or name == "named"
-        assert with_.score.boosts[name] <= 0.06
+        assert with_.score.boosts[name] <= (0.15 if name == "named" else 0.06) + 1e-6
     assert only(record("rent is due", ID, importance=1), "rent due").score.boosts["importance"] < 0
     nobodys = record("rent is due", ID, speaker=Speaker())
     assert "speaker" not in only(nobodys, "rent due", speaker_id="").score.boosts
@@ -215,7 +212,7 @@ def test_leans_never_lift_anything_over_the_floor() -> None:
     stored = [record("see you", ID, importance=5, tags=("zebra", "correction"))]
     high = replace_settings(relevance_floor=0.6)
     assert order(stored, "zebra says Mina", speaker_id="9001", configured=high) == []
-    assert ranked([], "rent") == Ranked((), 0)
+    assert ranked([], "rent") == Ranked((), 0, 0)
 
 
 # ------------------------------------------------------------ nothing twice
@@ -253,8 +250,12 @@ def test_nothing_is_said_twice_by_one_person_and_copies_use_up_no_places() -> No
 
 
 def test_equal_scores_are_ordered_by_time_and_id() -> None:
-    same = [record("rent is due", i, speaker=Speaker(i)) for i in ("b0000001", "a0000001", "c0000001")]
-    future = record("rent is due", "d0000001", speaker=Speaker("d"), timestamp=NOW + timedelta(days=3))
+    day = NOW.replace(hour=0)  # dated by the day, so that none of them stands in a talk
+    same = [
+        record("rent is due", i, speaker=Speaker(i), timestamp=day)
+        for i in ("b0000001", "a0000001", "c0000001")
+    ]
+    future = record("rent is due", "d0000001", speaker=Speaker("d"), timestamp=day + timedelta(days=3))
     found = ranked([*same, future], "rent due", k=4).hits
     assert [h.episode.id for h in found] == ["d0000001", "a0000001", "b0000001", "c0000001"]
 
@@ -297,14 +298,14 @@ def test_stopping_early_changes_nothing() -> None:
 def test_many_alike_candidates_are_ranked_in_reasonable_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """All within reach of one another, none said twice: the work stays linear in their number."""
     made = 0
-    whole = ranking._boosts
+    whole = ranking._looked_at
 
     def counted(*args: Any) -> dict[str, float]:
         nonlocal made
         made += 1
         return whole(*args)
 
-    monkeypatch.setattr(ranking, "_boosts", counted)
+    monkeypatch.setattr(ranking, "_looked_at", counted)
     stored = [record("rent is due", numbered_id(i), speaker=Speaker(str(i))) for i in range(3_000)]
     assert len(order(stored, "rent due", k=5)) == 5
     assert made <= 3_000

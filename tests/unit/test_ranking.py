@@ -242,6 +242,8 @@ def test_nothing_is_said_twice_by_one_person_and_copies_use_up_no_places() -> No
         "rent contract",
         "rent is due",
     ]
+    lent = [record(t, numbered_id(i)) for i, t in enumerate(("Tao lent Bo a drill", "Bo lent Tao a drill"))]
+    assert len(order(lent, "who lent a drill", k=5)) == 2
     flight = "My flight is Tuesday"
     assert len(order([record(flight, ID), record(flight, "a0000001", speaker=TAO)], "flight tuesday")) == 2
 

@@ -19,7 +19,7 @@ from .vector_store import STEPS, StoreProbe
 
 if TYPE_CHECKING:
     from ..records.store import RecordStore
-from ..service import MemoryService
+    from ..service import MemoryService
 
 __all__ = ["check_health"]
 

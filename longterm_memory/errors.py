@@ -7,6 +7,7 @@
     ├── NotFound           no such memory in this scope (also said for ids of other scopes)
     ├── Forbidden          the policy does not let this speaker do that here
     ├── EmbeddingFailed    the embedding service did not answer with usable vectors
+    ├── RerankFailed       the rerank model gave no usable order; recall keeps its own
     ├── StoreFailed        the vector store failed, or what it answered cannot be trusted
     └── StorageFailed      plugin storage failed or holds something unreadable
 
@@ -24,6 +25,7 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "NotInPipeline",
+    "RerankFailed",
     "StorageFailed",
     "StoreFailed",
 ]
@@ -65,6 +67,10 @@ class Forbidden(LongTermMemoryError):
 
 class EmbeddingFailed(LongTermMemoryError):
     """The embedding service is down, slow, or answered with unusable vectors."""
+
+
+class RerankFailed(LongTermMemoryError):
+    """The rerank model is missing, down, slow, or answered with unusable scores; only ever told in explanations."""
 
 
 class StoreFailed(LongTermMemoryError):

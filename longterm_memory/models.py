@@ -14,6 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .errors import LongTermMemoryError
+
 __all__ = [
     "CONTENT_MAX",
     "IMPORTANCE_DEFAULT",
@@ -221,7 +223,9 @@ class Score:
         cosine: true cosine similarity, -1..1.
         lexical: share of the query's term weight that the memory holds against the best memory's, 0..1.
         relevance: what is held against the floor: absolute similarity, share of words and exact matches, weighted.
-        boosts: named additive parts (``recency``, ``importance``, ``speaker``, ``exact``, ``correction``, …).
+        boosts: named additive parts (``recency``, ``importance``, ``speaker``, ``exact``, ``correction``, …);
+            ``rerank`` is what a memory gained or lost by the place that the rerank model gave it.
+        rerank: what the rerank model said, on that model's scale; ``None`` when it was not asked about this one.
     """
 
     total: float
@@ -230,6 +234,7 @@ class Score:
     lexical: float = 0.0
     relevance: float = 0.0
     boosts: dict[str, float] = field(default_factory=dict)
+    rerank: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +259,8 @@ class RecallResult:
         complete: whether the lexical index of the scope was complete (warm).
         skipped: reason key when nothing was searched on purpose (``blank``, ``greeting``, ``no_scope``), else ``""``.
         foreign_rows: rows of other scopes that the backend returned and we dropped.
+        reranked: how many hits stand where the rerank model put them; 0 when none was asked.
+        rerank_failed: why a rerank model that is set did not count.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -262,6 +269,8 @@ class RecallResult:
     complete: bool = False
     skipped: str = ""
     foreign_rows: int = 0
+    reranked: int = 0
+    rerank_failed: LongTermMemoryError | None = None
 
     def episodes(self) -> Iterable[Episode]:
         """The recalled episodes, best first."""

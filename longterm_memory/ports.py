@@ -18,6 +18,7 @@ __all__ = [
     "FilterDiagnostics",
     "Host",
     "KeyValueStorage",
+    "RerankModels",
     "RowFilter",
     "RowIds",
     "Turn",
@@ -139,6 +140,15 @@ class Embedder(Protocol):
         """Return one vector per text, unchecked, as the host gave them."""
 
 
+class RerankModels(Protocol):
+    """The host's rerank models."""
+
+    async def rerank(self, model: str, query: str, documents: Sequence[str], seconds: float) -> object:
+        """Return what the model says about the documents, unchecked: on every host seen a list of
+        ``{"index": n, "relevance_score": x}``, best first.
+        """
+
+
 class KeyValueStorage(Protocol):
     """The plugin's own storage, values up to 10 MB."""
 
@@ -155,7 +165,7 @@ class KeyValueStorage(Protocol):
         """Return all keys of this plugin."""
 
 
-class Host(VectorStore, Embedder, Protocol):
+class Host(VectorStore, Embedder, RerankModels, Protocol):
     """Everything that is not tied to one message."""
 
     @property

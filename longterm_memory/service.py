@@ -28,6 +28,7 @@ from .policy import Actor, Via
 from .ports import Host
 from .profiles import ProfileStore
 from .recall.recaller import Recaller
+from .recall.reranking import Reranking
 from .scope import Scope
 from .scoped import ScopedMemory
 from .settings import Settings
@@ -78,6 +79,7 @@ class MemoryService:
         self.backups = Backups(self)
         self.turns = TurnWindow(clock)
         self.injector = Injector(self)
+        self.reranking = Reranking(host, clock)
         self._plugin_config = plugin_config
         self._collection: Collection | None = None
         self._reported: set[str] = set()
@@ -115,7 +117,7 @@ class MemoryService:
 
     def recaller(self, collection: Collection) -> Recaller:
         """Return the recall of a collection."""
-        return Recaller(collection, lambda: self.now().timestamp(), self.clock)
+        return Recaller(collection, lambda: self.now().timestamp(), self.clock, self.reranking)
 
     def episodes(self, collection: Collection) -> EpisodeStore:
         """Return the episodes of a collection."""

@@ -77,6 +77,13 @@ def _language(value: object) -> object:
     return known[plain]
 
 
+def _uuid(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("expected a model")
+    # What the form's "none" is called inside it.
+    return value.strip().removeprefix("__none__")
+
+
 def _flag(value: object) -> object:
     if isinstance(value, str):
         word = unicodedata.normalize("NFKC", value).strip().lower()
@@ -116,6 +123,9 @@ class Settings(BaseModel):
     relevance_floor: Annotated[Float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.18
     episode_budget_chars: Annotated[Int, Field(ge=400, le=40_000)] = 4_000
     episode_placement: Literal["system", "retrieval"] = "system"
+    rerank_model_uuid: Annotated[str, BeforeValidator(_uuid)] = ""
+    rerank_candidates: Annotated[Int, Field(ge=2, le=64)] = 20
+    rerank_deadline_seconds: Annotated[Float, Field(ge=0.1, le=20, allow_inf_nan=False)] = 1.0
 
     # --- people
     memory_admins: Annotated[tuple[str, ...], BeforeValidator(_ids)] = ()

@@ -17,7 +17,7 @@ WHY_HITS = 7
 
 PARTS = (
     *("exact", "date", "context", "talk", "substance", "asks"),
-    *("recency", "importance", "speaker", "named", "tag", "correction"),
+    *("recency", "importance", "speaker", "named", "tag", "correction", "rerank"),
 )
 """The additive parts of a score in the order shown; each has a sentence ``why_<part>``."""
 
@@ -43,12 +43,18 @@ def why(voice: Voice, result: RecallResult, settings: Settings, *, here: str = "
     lines.append(voice.say("why_floor", floor=_number(settings.relevance_floor)))
     days = f"{settings.recency_half_life_days:g}"
     lines.append(voice.say("why_recency_rule", most=_number(WEIGHTS.recency), days=days))
+    if result.reranked:
+        lines.append(voice.say("why_reranked", count=voice.memories(result.reranked)))
+    if result.rerank_failed is not None:
+        lines.append(voice.say("why_not_reranked", reason=voice.explain(result.rerank_failed)))
     lines.append(voice.say("why_index_complete" if result.complete else "why_index_partial"))
     return "\n".join(lines)
 
 
 def _explained(voice: Voice, hit: Hit, settings: Settings) -> Iterator[str]:
     yield voice.say("why_sum", sum=_sum(voice, hit, settings), total=_number(hit.score.total))
+    if hit.score.rerank is not None:
+        yield voice.say("why_rerank_score", score=f"{hit.score.rerank:.3g}")
     if not hit.relevant:
         relevance, floor = _number(hit.score.relevance), _number(settings.relevance_floor)
         yield voice.say("why_below", relevance=relevance, floor=floor)

@@ -190,6 +190,8 @@ class Injector:
         notes = [f"profile:{p.reason}" for p in profiles.problems]
         if profiles.off:
             notes.append("speaker_off")
+        if recalled.result.rerank_failed is not None:
+            notes.append(f"rerank:{recalled.result.rerank_failed.reason}")
         if attachment is Attachment.UNKNOWN:
             notes.append("knowledge_bases_hidden")
             if not self._warned:
@@ -312,6 +314,8 @@ def _snapshot_episode(hit: Hit) -> SnapshotEpisode:
         "lexical": hit.score.lexical,
         **hit.score.boosts,
     }
+    if hit.score.rerank is not None:
+        why["rerank_score"] = hit.score.rerank
     return SnapshotEpisode(
         id=hit.episode.id,
         content=hit.episode.content,

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from ..errors import EmbeddingFailed, LongTermMemoryError, StorageFailed, StoreFailed
+from ..errors import EmbeddingFailed, LongTermMemoryError, RerankFailed, StorageFailed, StoreFailed
 from ..ports import FileIds, KeyValueStorage, RowFilter, RowIds, VectorRecord, VectorRow
 from .rows import batches, filters, rows
 
@@ -55,6 +55,17 @@ class HostApi(Protocol):
 
     async def invoke_embedding(self, embedding_model_uuid: str, texts: list[str]) -> list[list[float]]:
         """Return one vector per text."""
+
+    async def invoke_rerank(
+        self,
+        rerank_model_uuid: str,
+        query: str,
+        documents: list[str],
+        top_k: int | None = None,
+        extra_args: dict[str, Any] | None = None,
+        timeout: float = 60.0,  # noqa: ASYNC109 - the SDK's
+    ) -> list[dict[str, Any]]:
+        """Return ``{"index", "relevance_score"}`` of documents, best first; of more than 64 only the first 64."""
 
     async def vector_upsert(
         self,
@@ -165,6 +176,24 @@ class LangBotHost:
     async def _embed(self, model: str, texts: list[str]) -> _Vectors:
         with _failing_as(EmbeddingFailed, "embedding_down"):
             return await _patient(self._api.invoke_embedding, model, texts)
+
+    async def rerank(self, model: str, query: str, documents: Sequence[str], seconds: float) -> object:
+        """Return what a rerank model says about documents, unchecked.
+
+        Args:
+            model: uuid of the rerank model.
+            query: what the documents are compared with.
+            documents: at most 64; the host drops the others.
+            seconds: how long the host may take.
+
+        Raises:
+            RerankFailed: ``rerank_missing`` when this host cannot do it, ``rerank_down`` when it failed.
+        """
+        if not hasattr(self._api, "invoke_rerank"):
+            raise RerankFailed("rerank_missing")
+        with _failing_as(RerankFailed, "rerank_down"):
+            call = self._api.invoke_rerank
+            return await _patient(call, model, query, list(documents), timeout=seconds)
 
     async def upsert(self, collection: str, records: Sequence[VectorRecord]) -> None:
         """Write rows, in as many calls as their number and size need.

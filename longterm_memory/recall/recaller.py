@@ -33,6 +33,7 @@ from .lexicon import Slots
 from .losses import Losses
 from .ranking import rank
 from .repair import look_again
+from .reranking import Order, Reranking
 
 __all__ = ["CANDIDATES", "PAGE_ROWS", "Candidates", "Fill", "Recaller"]
 
@@ -95,14 +96,20 @@ class Recaller:
         collection: the knowledge base in use.
         wall: epoch seconds, for ages.
         clock: seconds, monotonic, for deadlines.
+        reranking: asks the rerank model that is set, if any.
     """
 
     def __init__(
-        self, collection: Collection, wall: Callable[[], float] = time, clock: Callable[[], float] = monotonic
+        self,
+        collection: Collection,
+        wall: Callable[[], float] = time,
+        clock: Callable[[], float] = monotonic,
+        reranking: Reranking | None = None,
     ) -> None:
         self._collection = collection
         self._wall = wall
         self._clock = clock
+        self._reranking = reranking
         self.filling = IndexFilling(collection, clock)
         self._losses = Losses(collection.records.health)
 
@@ -134,24 +141,32 @@ class Recaller:
         """
         if is_blank(query.text):
             return RecallResult(skipped="blank")
+        deadline = self._clock() + timeout
         found = await self.candidates(
             user_key, query, fill=fill, timeout=timeout, vector=vector, without=without
         )
+        k = query.k if self._reranking is None else self._reranking.wanted(query.k, settings)
         ranked = rank(
             found.index,
-            found.query,
+            found.query.model_copy(update={"k": k}),
             found.vector,
             wanted=found.wanted,
             calibration=self._collection.calibration,
             settings=settings,
             now=self._wall(),
         )
+        order = Order(ranked.hits)
+        if self._reranking is not None:
+            left = deadline - self._clock()
+            order = await self._reranking.order(query.text, ranked.hits, settings, left)
         return RecallResult(
-            hits=ranked.hits,
+            hits=order.hits[: query.k],
             considered=ranked.considered,
             below_floor=ranked.below_floor,
             complete=found.complete,
             foreign_rows=found.foreign,
+            reranked=order.reranked,
+            rerank_failed=order.failed,
         )
 
     async def candidates(

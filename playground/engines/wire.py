@@ -23,10 +23,12 @@ from .faults import STORAGE_CALLS, Faults
 MESSAGE_BYTES = 16 * 1024 * 1024
 CALLS_AT_ONCE = 128
 VALUE_BYTES = 10 * 1024 * 1024
+RERANK_DOCUMENTS = 64
 LOOP_TURNS = 5
 """Turns of the event loop that every call takes, so that calls started together overlap."""
 
 Embed = Callable[[list[str]], "list[list[float]] | Awaitable[list[list[float]]]"]
+Rerank = Callable[[str, list[str]], "list[dict[str, Any]] | Awaitable[list[dict[str, Any]]]"]
 
 
 class HostError(Exception):
@@ -52,6 +54,8 @@ class PluginApi(ABC):
         self.latency = latency
         self.calls = CallLog()
         self.faults = Faults()
+        self.rerank: Rerank | None = None
+        """Scores documents for a question; ``None``: the host has no rerank model."""
         self.values: dict[str, bytes] = {}
         """Plugin storage."""
         self.bases: dict[str, str] | None = None
@@ -166,6 +170,28 @@ class PluginApi(ABC):
     async def _embed(self, model: str, texts: list[str]) -> list[list[float]]:
         vectors = self.embed(texts)
         return await vectors if inspect.isawaitable(vectors) else vectors
+
+    async def invoke_rerank(
+        self,
+        rerank_model_uuid: str,
+        query: str,
+        documents: list[str],
+        top_k: int | None = None,
+        extra_args: dict[str, Any] | None = None,
+        timeout: float = 60.0,  # noqa: ASYNC109 - the SDK's
+    ) -> list[dict[str, Any]]:
+        """Return the scores of a rerank model, best first; of more than 64 documents the host sends the first 64."""
+
+        async def run(rerank_model_uuid: str, query: str, documents: list[str], top_k: int | None) -> Any:
+            if self.rerank is None:
+                raise HostError(f"ActionCallError: Rerank model with {rerank_model_uuid=} not found")
+            answer = self.rerank(query, documents[:RERANK_DOCUMENTS])
+            answer = await answer if inspect.isawaitable(answer) else answer
+            return sorted(answer, key=lambda one: -one.get("relevance_score", 0))[:top_k]
+
+        given = {"rerank_model_uuid": rerank_model_uuid, "query": query, "documents": documents}
+        found: list[dict[str, Any]] = await self._call("invoke_rerank", {**given, "top_k": top_k}, run)
+        return found
 
     async def get_langbot_version(self) -> str:
         """Return the host's version."""

@@ -34,7 +34,10 @@ CLASSES = {
     "memory": "Memory",
     "memory_console": "MemoryConsole",
 }
-FORM_TYPES = {"integer", "float", "boolean", "string", "select", "array[string]", "embedding-model-selector"}
+FORM_TYPES = {
+    *("integer", "float", "boolean", "string", "select", "array[string]"),
+    *("embedding-model-selector", "rerank-model-selector"),
+}
 """What the forms of LangBot 4.10 and 4.11 can both show, as far as we use it."""
 
 

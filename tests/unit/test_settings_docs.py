@@ -39,6 +39,7 @@ FREE = {
     "memory_admins": "sender ids",
     "timezone": "IANA names, such as `Asia/Shanghai`",
     "command_prefixes": "one or more",
+    "rerank_model_uuid": "a rerank model of LangBot",
 }
 """What the README says is allowed where the model has neither bounds nor choices."""
 
@@ -67,6 +68,8 @@ def spec(name: str) -> Spec:
     unit = next((word for suffix, word in UNITS.items() if name.endswith(suffix)), "")
     if name == MODEL_SELECTOR:
         return Spec("embedding-model-selector", default)
+    if name == "rerank_model_uuid":
+        return Spec("rerank-model-selector", default)
     if name == "language":
         return Spec("select", default, LANGUAGES)
     if get_origin(kind) is Literal:
@@ -190,6 +193,8 @@ def _shown(said: Spec) -> str:
     """Return a default as the README writes it."""
     if isinstance(said.default, tuple):
         return f"`{' '.join(said.default)}`" if said.default else "empty"
+    if said.default == "":
+        return "empty"
     if isinstance(said.default, bool):
         return f"`{str(said.default).lower()}`"
     return f"{said.default:g}" if isinstance(said.default, (int, float)) else f"`{said.default}`"

@@ -78,11 +78,13 @@ class Collection:
         backup finds it.
 
         Raises:
-            StoreFailed: as there.
+            StoreFailed: as there, or ``erasure_unsettled``: nothing was written.
             StorageFailed: the scope could not be noted; nothing was written.
         """
+        self.unsettled.check(new[0].episode.user_key)
         await self.spaces.note(new[0].episode.user_key)
         await self.records.write(new, replaced, **how)
+        self.unsettled.written(new)
 
     async def prepare(self, *, timeout: float = 45.0) -> None:  # noqa: ASYNC109 - passed on
         """Make the first write: measure the model and put one row of ours, so that later reads are safe

@@ -24,8 +24,8 @@ logger = get_logger(__name__)
 
 _ASKED_SECONDS = 8.0
 """How long is waited to hear what became of a change; people wait for it."""
-_NOT_BEGUN = "too_large"
-"""The one failure of a write that comes before anything is sent."""
+_NOT_BEGUN = ("too_large", "erasure_unsettled")
+"""Failures of a write that come before anything is sent."""
 UNKNOWN_REASONS = ("change_unknown", "delete_unknown")
 """Reasons of a failure after which the change may have been made."""
 
@@ -80,7 +80,7 @@ class EpisodeWriter:
         try:
             await self._collection.write(new, replaced)
         except StoreFailed as exc:
-            if exc.reason == _NOT_BEGUN:
+            if exc.reason in _NOT_BEGUN:
                 raise
             self._collection.unsettled.attempted(new)
             try:
@@ -226,3 +226,37 @@ class EpisodeWriter:
         if left:
             raise why if len(left) == len(episode_ids) else unknown
         logger.warning("episodes are gone though a call failed: count=%d", len(episode_ids))
+
+    async def erase(self, user_key: str, episode_ids: Sequence[str]) -> None:
+        """Delete every row of a scope, whatever it is.
+
+        Args:
+            user_key: the scope.
+            episode_ids: the memories that are known to be in it.
+
+        Raises:
+            StoreFailed: they are still there; ``delete_unknown`` when some may be gone.
+        """
+        records, erasing = self._collection.records, self._collection.unsettled.erasing(user_key)
+        try:
+            await records.erase(user_key, erasing)
+        except StoreFailed as exc:
+            if not erasing.begun or not await self._seen_empty(user_key):
+                self._collection.indexes.drop(user_key)
+                if not erasing.begun or exc.reason == "delete_unverified":
+                    raise
+                raise StoreFailed("delete_unknown", count=len(episode_ids)) from exc
+            logger.warning("scope is empty though a call failed: reason=%s", exc.reason)
+        except BaseException:
+            self._collection.indexes.drop(user_key)
+            raise
+        self._collection.indexes.of(user_key).deleted(episode_ids)
+        self._collection.unsettled.erased(user_key)
+        logger.info("scope erased: count=%d", len(episode_ids))
+
+    async def _seen_empty(self, user_key: str) -> bool:
+        try:
+            async with asyncio.timeout(_ASKED_SECONDS):
+                return not await self._collection.records.left(user_key)
+        except (StoreFailed, TimeoutError):
+            return False

@@ -309,6 +309,24 @@ class EpisodeStore:
             deleted += await self.delete_many(scope, found)
         return tuple(deleted)
 
+    async def erase_whole(self, scope: Scope) -> tuple[str, ...]:
+        """Delete the whole scope by where it lives, and look that none of it is left; returns the ids of its memories.
+
+        Raises:
+            StoreFailed: ``delete_unverified`` or as :meth:`select`; ``delete_unknown``: some may be gone.
+        """
+        user_key = scope.user_key
+        async with self._collection.lock(user_key):
+            if not self._collection.filled:
+                return ()
+            # Should it break off, what corrections replaced stays replaced.
+            index = await self._recaller.loaded(user_key, timeout=_ERASING_SECONDS)
+            await self._writer.repair(user_key, index)
+            found = await self.select(user_key, Filters(statuses=KEPT_STATUSES), timeout=_ERASING_SECONDS)
+            ids = tuple(e.id for e in found)
+            await self._writer.erase(user_key, ids)
+        return ids
+
     async def delete_many(self, scope: Scope, episodes: Iterable[Episode]) -> tuple[str, ...]:
         """Delete these memories for real; returns the ids of those that were still there.
 

@@ -171,8 +171,9 @@ async def erase_space(service: MemoryService, scope: Scope) -> Traces:
         keys = await service.profiles.keys(scope)
         for key in keys:
             await service.profiles.delete_key(key)
-        places = scopes_of(scope)
-        erased = await _episodes(service, places, lambda e: _of_space(scope, e))
+        own, *shared = scopes_of(scope)
+        erased = await _whole(service, own)
+        erased += await _episodes(service, shared, lambda e: _of_space(scope, e))
         entries = await service.audit.entries(scope.scope_key)
         await service.snapshots.delete(scope.scope_key)
         service.turns.end(scope)
@@ -274,6 +275,19 @@ async def _episodes(
             await service.scrub(place, erased)
         count += len(erased)
     return count
+
+
+async def _whole(service: MemoryService, place: Scope) -> int:
+    """Erase all memories of a scope that nobody shares."""
+    episodes = service.episodes(await service.collection())
+    shown = await episodes.select(place.user_key, _EVERYTHING)
+    if shown:
+        await service.scrub(place, tuple(e.id for e in shown))
+    erased = await episodes.erase_whole(place)
+    if erased:
+        # Once more: a turn may have shown them meanwhile.
+        await service.scrub(place, erased)
+    return len(erased)
 
 
 _EVERYTHING = Filters(statuses=KEPT_STATUSES)

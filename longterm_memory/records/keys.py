@@ -25,6 +25,7 @@ __all__ = [
     "file_id",
     "file_ids",
     "grave_id",
+    "places",
     "row_id",
     "row_ids",
     "shard_of",
@@ -79,6 +80,12 @@ def grave_id(user_key: str) -> str:
     the next deletion also takes what a crash left there.
     """
     return "t" + hashlib.sha256(f"ltm1|t|{user_key}".encode()).hexdigest()[:47]
+
+
+def places(user_key: str) -> tuple[str, ...]:
+    """Return every ``file_id`` that rows of a scope can have, those of a shard side by side, the grave last."""
+    shards = zip(*(file_ids(user_key, visibility) for visibility in Visibility), strict=True)
+    return (*(place for shard in shards for place in shard), grave_id(user_key))
 
 
 def row_id(user_key: str, episode_id: str, version: int) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import TypeVar
 
@@ -21,12 +22,13 @@ from ..ports import FileIds, VectorRecord, VectorRow, VectorStore
 from .again import settled
 from .contact import Contact, Mark
 from .envelope import Record, decode, encode
-from .keys import Visibility, file_id, file_ids, grave_id, row_ids
+from .keys import Visibility, file_id, file_ids, places, row_ids
 from .paging import PAGE_ROWS, PAGEABLE, Cursor, Pager
 from .rows import RowReader, Rows, StoreHealth
 from .single_rows import Owners, SingleRows, trusted
 from .traits import StoreTraits
 from .trust import Trust
+from .unsettled import Erasing
 from .vectors import Vector
 
 __all__ = ["PAGE_ROWS", "Answer", "RecordStore", "latest"]
@@ -266,8 +268,8 @@ class RecordStore:
         counts = {tuple(file_ids(user_key, visibility)): len(episode_ids)}
         if len(episode_ids) > PAGEABLE:
             counts = dict(Counter((file_id(user_key, visibility, i),) for i in episode_ids))
-        for places, count in counts.items():
-            if count and not trusted(await self._reader.listing(FileIds(places), 1, count - 1)).found:
+        for where, count in counts.items():
+            if count and not trusted(await self._reader.listing(FileIds(where), 1, count - 1)).found:
                 return False
         return True
 
@@ -292,21 +294,33 @@ class RecordStore:
 
             self._verify_gone(await self._single.delete(user_key, _flat(there), left))
 
-    async def erase(self, user_key: str) -> None:
-        """Delete every record of a scope, hidden ones too, and read back that none is left.
+    async def erase(self, user_key: str, watched: Erasing | None = None) -> None:
+        """Delete every row of a scope by where it lives, readable or not, and read back that none is left.
+
+        Args:
+            user_key: the scope.
+            watched: entered around the calls that delete. One that is given up may still take effect later, and then
+                takes along what was written meanwhile (:meth:`.unsettled.Unsettled.erasing`).
 
         Raises:
             StoreFailed: ``delete_unverified``, ``store_down`` or ``store_untrusted``.
         """
-        where = FileIds([*(f for v in Visibility for f in file_ids(user_key, v)), grave_id(user_key)])
-        trusted(await self._reader.listing(where, PAGE_ROWS))
-        with self._pager.deleting(user_key, _ALL):
-            await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
+        where = places(user_key)
+        # The host goes through these one by one and has 30 s for a call: a shard each where there are many rows.
+        at_once = len(Visibility) if len(await self.left(user_key)) >= PAGE_ROWS else len(where)
+        with watched or nullcontext(), self._pager.deleting(user_key, _ALL):
+            for start in range(0, len(where), at_once):
+                part = FileIds(where[start : start + at_once])
+                await self._reader.one_at_a_time(partial(self._vectors.delete_rows, self._collection, part))
+        self._verify_gone(await settled(lambda: self.left(user_key), _nothing))
 
-        async def left() -> list[VectorRow]:
-            return trusted(await self._reader.listing(where, PAGE_ROWS)).found
+    async def left(self, user_key: str) -> list[VectorRow]:
+        """Return rows of a scope, whatever they are: none, or up to a page of them.
 
-        self._verify_gone(await settled(left, _nothing))
+        Raises:
+            StoreFailed: the store did not answer, or answered with rows that were not asked for.
+        """
+        return trusted(await self._reader.listing(FileIds(places(user_key)), PAGE_ROWS)).found
 
     async def _verify_written(self, new: Sequence[Record], sent: Sequence[VectorRecord]) -> None:
         user_key, owner = new[0].episode.user_key, {r.row_id: r.episode.id for r in new}

@@ -37,7 +37,7 @@ from .calendar import (
 )
 from .chinese_words import NUMBER, SOME, UNIT, count, follows, repeated, unit_of
 from .numbers import CHINESE_DIGITS, chinese_number, chinese_year
-from .phrases import Meaning, Rule
+from .phrases import Meaning, rules
 
 __all__ = ["RULES"]
 
@@ -359,9 +359,8 @@ def _holiday(match: re.Match[str]) -> Meaning | None:
 _WEEK_WORD = r"(?:周(?![围期边长岁刊年])|星期|礼拜)"
 _FROM_NOW = r"(?:(?<![^，。？！,?!\s])|(?<=[在我你他她们将要的和]))"
 
-RULES = tuple(
-    Rule(re.compile(pattern, re.ASCII), read)
-    for pattern, read in (
+RULES = rules(
+    (
         # days and parts of them
         (r"(?P<day>大前|(?<![以之目大从年])前|昨|今|明|大后|(?<!先天)(?<![以之然最大年月])后)"
          r"[天日儿](?!方舟|之后|香|头条|努力|养成|形成|性)(?P<part>)", _day),

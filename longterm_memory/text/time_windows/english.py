@@ -28,8 +28,8 @@ from .calendar import (
     whole_year,
 )
 from .english_calendar import RULES as CALENDAR_RULES
-from .english_words import MOOD, NUMBER, SOME, UNIT, lead, mood_of, number_of
-from .phrases import Meaning, Rule
+from .english_words import BEFORE_WORD, MOOD, NUMBER, SOME, UNIT, lead, mood_of, number_of
+from .phrases import Meaning, rules
 
 __all__ = ["RULES"]
 
@@ -179,9 +179,8 @@ def _in_a_while(match: re.Match[str]) -> Meaning | None:
     return Meaning(Unit.DAY if unit == "day" else Unit.DAYS, ahead(number, unit), relative=True)
 
 
-_RULES = tuple(
-    Rule(re.compile(rf"(?<![A-Za-z0-9_]){pattern}", re.ASCII | re.IGNORECASE), read)
-    for pattern, read in (
+_RULES = rules(
+    (
         (r"(?:the\s+)?day\s+before\s+yesterday(?![a-z])", _day(-2)),
         (r"(?:the\s+)?day\s+after\s+tomorrow(?![a-z])", _day(2)),
         (r"yesterday(?:['’]s)?(?![a-z])", _day(-1)),
@@ -204,7 +203,8 @@ _RULES = tuple(
         (rf"{NUMBER}\s+nights?\s+ago(?![a-z])", _nights_ago),
         (rf"(?:the\s+)?(?P<mood>last|past|previous|next|coming)\s+{NUMBER}\s+{UNIT}", _recent),
         (rf"(?:(?P<in>in)\s+)?{NUMBER}\s+{UNIT}(?(in)|\s+from\s+(?:now|today)(?![a-z]))", _in_a_while),
-    )
+    ),
+    before=BEFORE_WORD,
 )  # fmt: skip
 
 RULES = CALENDAR_RULES + _RULES

@@ -25,8 +25,8 @@ from .calendar import (
     whole_year,
     yearly,
 )
-from .english_words import DAY, MONTH, MOOD, ORDINAL, YEAR, lead, mood_of, nth
-from .phrases import Meaning, Rule
+from .english_words import BEFORE_WORD, DAY, MONTH, MOOD, ORDINAL, YEAR, lead, mood_of, nth
+from .phrases import Meaning, rules
 
 __all__ = ["RULES"]
 
@@ -213,9 +213,8 @@ def _holiday(match: re.Match[str]) -> Meaning | None:
 _OF_YEAR = rf"(?:,?\s*(?:of\s+|in\s+)?{YEAR})?"
 _TO = r"(?P<to>\s*[-–—~]\s*|\s+(?:to|through|till|until|and)\s+)(?:the\s+)?"
 
-RULES = tuple(
-    Rule(re.compile(rf"(?<![A-Za-z0-9_]){pattern}", re.ASCII | re.IGNORECASE), read)
-    for pattern, read in (
+RULES = rules(
+    (
         (rf"{MONTH}\s+(?:the\s+)?{DAY}{_OF_YEAR}", _month_day),
         (rf"(?:the\s+)?{DAY}\s+(?:of\s+)?{MONTH}{_OF_YEAR}", _month_day),
         (rf"(?:the\s+)?{ORDINAL}(?:\s+day)?\s+of\s+{MONTH}{_OF_YEAR}", _ordinal_day),
@@ -233,5 +232,6 @@ RULES = tuple(
          r"(?P<last>(?:19|20)[0-9]{2})(?![0-9A-Za-z]|[-/:.][0-9])", _years),
         (r"the\s+(?P<century>19|20)?(?P<ten>[0-9])0['’]?s(?![a-z])", _decade),
         (rf"(?:{MOOD})?(?:{_HOLIDAY})(?![a-z0-9]){_OF_YEAR}", _holiday),
-    )
+    ),
+    before=BEFORE_WORD,
 )  # fmt: skip

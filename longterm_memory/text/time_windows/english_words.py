@@ -9,6 +9,7 @@ from .calendar import Mood
 from .numbers import english_number
 
 __all__ = [
+    "BEFORE_WORD",
     "DAY",
     "MONTH",
     "MOOD",
@@ -23,6 +24,7 @@ __all__ = [
     "number_of",
 ]
 
+BEFORE_WORD = r"(?<![A-Za-z0-9_])"
 MONTH = (
     r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|"
     r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)(?![a-z])"

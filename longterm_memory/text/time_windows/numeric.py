@@ -7,7 +7,7 @@ from datetime import date
 
 from .calendar import Find, Span, Unit, fixed, whole_day, whole_month, yearly
 from .numbers import chinese_year
-from .phrases import Meaning, Rule
+from .phrases import Meaning, rules
 
 __all__ = ["RULES"]
 
@@ -57,9 +57,8 @@ def _no_year(match: re.Match[str]) -> Meaning:
     )
 
 
-RULES = tuple(
-    Rule(re.compile(pattern, re.ASCII | re.IGNORECASE), read)
-    for pattern, read in (
+RULES = rules(
+    (
         (
             _BEFORE + r"(?P<y>[12][0-9]{3})(?P<sign>[-/.])(?P<m>[0-9]{1,2})(?P=sign)(?P<d>[0-9]{1,2})"
             r"(?![0-9/\\-]|\.[0-9]|[A-SU-Za-su-z_])",

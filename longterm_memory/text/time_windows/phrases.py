@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from .calendar import Find, Now, Span, Unit
 
-__all__ = ["Meaning", "Phrase", "Rule", "join", "scan"]
+__all__ = ["Meaning", "Phrase", "Rule", "join", "rules", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,10 @@ class Phrase:
             return ()
 
 
+Read = Callable[[re.Match[str]], Meaning | None]
+"""What a match of a rule means."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A pattern and what its matches mean: ``None`` or a ``ValueError`` for "nothing".
@@ -58,11 +62,22 @@ class Rule:
     """
 
     pattern: re.Pattern[str]
-    read: Callable[[re.Match[str]], Meaning | None]
+    read: Read
 
 
-def _matches(text: str, rules: Iterable[Rule]) -> Iterator[Phrase]:
-    for rule in rules:
+def rules(written: Iterable[tuple[str, Read]], before: str = "") -> tuple[Rule, ...]:
+    """Return rules from patterns and their readers.
+
+    Args:
+        written: the pattern and what reads its matches, for each.
+        before: what all patterns begin with.
+    """
+    flags = re.ASCII | re.IGNORECASE
+    return tuple(Rule(re.compile(before + pattern, flags), read) for pattern, read in written)
+
+
+def _matches(text: str, among: Iterable[Rule]) -> Iterator[Phrase]:
+    for rule in among:
         for match in rule.pattern.finditer(text):
             try:
                 meaning = rule.read(match)
@@ -72,10 +87,10 @@ def _matches(text: str, rules: Iterable[Rule]) -> Iterator[Phrase]:
                 yield Phrase(match.start(), match.end(), meaning)
 
 
-def scan(text: str, rules: Iterable[Rule]) -> list[Phrase]:
-    """Return what the rules find, in the order of the text; of overlapping finds the first, then the longest."""
+def scan(text: str, among: Iterable[Rule]) -> list[Phrase]:
+    """Return what these rules find, in the order of the text; of overlapping finds the first, then the longest."""
     found: list[Phrase] = []
-    for phrase in sorted(_matches(text, rules), key=lambda phrase: (phrase.start, -phrase.end)):
+    for phrase in sorted(_matches(text, among), key=lambda phrase: (phrase.start, -phrase.end)):
         if not found or phrase.start >= found[-1].end:
             found.append(phrase)
     return found

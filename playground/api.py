@@ -100,11 +100,18 @@ class LangBotApi:
 
     # models
 
-    def add_provider(self, base_url: str, *, name: str = "playground", api_key: str = "sk-playground") -> str:
+    def add_provider(
+        self,
+        base_url: str,
+        *,
+        name: str = "playground",
+        api_key: str = "sk-playground",
+        requester: str = "openai-chat-completions",
+    ) -> str:
         """Add an OpenAI-compatible provider at *base_url* (with ``/v1``); returns its uuid."""
         body = {
             "name": name,
-            "requester": "openai-chat-completions",
+            "requester": requester,
             "base_url": base_url,
             "api_keys": [api_key],
         }
@@ -119,6 +126,15 @@ class LangBotApi:
         """Add an embedding model; returns its uuid."""
         body = {"name": name, "provider_uuid": provider, "extra_args": {}}
         return str(self.rest.post("/provider/models/embedding", body)["uuid"])
+
+    def add_rerank(self, base_url: str, name: str = "playground-rerank") -> str:
+        """Add a rerank model at *base_url* (with ``/v1``), of a provider of its own; returns its uuid.
+
+        The host lets only some kinds of provider have one.
+        """
+        provider = self.add_provider(base_url, name=name, requester="jina-rerank")
+        body = {"name": name, "provider_uuid": provider, "extra_args": {}}
+        return str(self.rest.post("/provider/models/rerank", body)["uuid"])
 
     def add_models(self, base_url: str, *, embedding_url: str | None = None) -> Models:
         """Add a chat model at *base_url* and an embedding model there or at *embedding_url*."""

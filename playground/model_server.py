@@ -1,4 +1,4 @@
-"""A deterministic OpenAI-compatible server: scripted chat, embeddings, faults, all requests recorded.
+"""A deterministic OpenAI-compatible server: scripted chat, embeddings, reranking, faults, all requests recorded.
 
 In a test, in-process::
 
@@ -31,7 +31,16 @@ from typing import Any, Literal, Self
 from playground.chat_script import Answer, Call, Rule, answer, text_of
 from playground.embedders import Embedder, HashedWords, load
 
-__all__ = ["Answer", "Call", "ChatRequest", "EmbeddingRequest", "Faults", "ModelServer", "Rule"]
+__all__ = [
+    "Answer",
+    "Call",
+    "ChatRequest",
+    "EmbeddingRequest",
+    "Faults",
+    "ModelServer",
+    "RerankRequest",
+    "Rule",
+]
 
 EmbeddingFault = Literal["", "down", "hang", "short", "nan", "dimension", "rate_limit"]
 """What goes wrong with embeddings: HTTP 500; no answer for ``seconds``; one vector too few; a vector of NaN;
@@ -47,6 +56,7 @@ class Faults:
 
     embeddings: EmbeddingFault = ""
     chat: Literal["", "down", "hang"] = ""
+    rerank: Literal["", "down", "hang"] = ""
     seconds: float = 5.0
     """How long a ``hang`` takes; the answer is right afterwards."""
     only: str = ""
@@ -95,10 +105,19 @@ class EmbeddingRequest:
     """The fault it met."""
 
 
+@dataclass(frozen=True)
+class RerankRequest:
+    """One recorded rerank request."""
+
+    query: str
+    documents: list[str]
+
+
 @dataclass
 class _Record:
     chats: list[ChatRequest] = field(default_factory=list)
     embeddings: list[EmbeddingRequest] = field(default_factory=list)
+    reranks: list[RerankRequest] = field(default_factory=list)
     callbacks: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -109,6 +128,7 @@ class ModelServer:
         rules: What the chat model does; the first rule that matches counts.
         faults: What goes wrong.
         embedder: Turns texts into vectors.
+        favourites: What the rerank model likes: documents that hold the first of them come first, and so on.
     """
 
     def __init__(
@@ -118,6 +138,7 @@ class ModelServer:
         self.rules: list[Rule] = list(rules)
         self.faults = Faults()
         self.embedder: Embedder = embedder or HashedWords()
+        self.favourites: Sequence[str] = ()
         self._record = _Record()
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -152,6 +173,12 @@ class ModelServer:
             return list(self._record.embeddings)
 
     @property
+    def reranks(self) -> list[RerankRequest]:
+        """Recorded rerank requests, oldest first."""
+        with self._lock:
+            return list(self._record.reranks)
+
+    @property
     def callbacks(self) -> list[dict[str, Any]]:
         """Bodies posted to ``callback_url``, oldest first."""
         with self._lock:
@@ -171,6 +198,7 @@ class ModelServer:
         with self._lock:
             self._record = _Record()
         self.rules = []
+        self.favourites = ()
         self.faults = Faults()
 
     def start(self) -> Self:
@@ -224,6 +252,14 @@ class ModelServer:
             vectors = [vector[: len(vector) // 2] for vector in vectors]
         return fault, vectors
 
+    def rerank(self, query: str, documents: list[str]) -> list[float]:
+        """Record a rerank request; returns a score from 0 to 1 for each document."""
+        with self._lock:
+            self._record.reranks.append(RerankRequest(query, documents))
+        liked = list(self.favourites)
+        places = [next((n for n, it in enumerate(liked) if it in text), len(liked)) for text in documents]
+        return [1 - place / (len(liked) + 1) for place in places]
+
     def note_callback(self, body: dict[str, Any]) -> None:
         """Record a reply an http_bot posted."""
         with self._lock:
@@ -257,6 +293,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._embeddings(body)
         elif self.path.endswith("/chat/completions"):
             self._chat(body)
+        elif self.path.endswith("/rerank"):
+            self._rerank(body)
         elif self.path.endswith("/callback"):
             self.server.models.note_callback(body)
             self._send({"ok": True})
@@ -276,6 +314,18 @@ class _Handler(BaseHTTPRequestHandler):
         rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
         usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
         self._send({"object": "list", "model": body.get("model"), "data": rows, "usage": usage})
+
+    def _rerank(self, body: dict[str, Any]) -> None:
+        """Answer as Jina, Cohere and the servers that imitate them."""
+        faults = self.server.models.faults
+        scores = self.server.models.rerank(str(body.get("query")), list(body.get("documents") or []))
+        if faults.rerank == "down":
+            return self._send({"error": {"message": "rerank service is down", "type": "server_error"}}, 500)
+        if faults.rerank == "hang":
+            time.sleep(faults.seconds)
+        results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
+        results.sort(key=lambda one: -one["relevance_score"])
+        self._send({"model": body.get("model"), "results": results[: body.get("top_n")]})
 
     def _chat(self, body: dict[str, Any]) -> None:
         if self.server.models.faults.chat == "down":

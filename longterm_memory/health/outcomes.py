@@ -90,6 +90,7 @@ OUTCOMES: Mapping[str, Mapping[str, Level]] = {
     "store_delete": {"ok": OK, "failed": ERROR, "kept": ERROR, "too_much": ERROR, "lingers": ERROR},
     "store_cleanup": {"ok": OK, "left": WARN, "unverified": WARN},
     "store_rows": {"ok": OK, "seen": WARN, "emptied": WARN, "off": ERROR},
+    "store_answers": {"ok": OK, "short": WARN},
     "contents": {"ok": OK, "unread": WARN},
     "install_order": {"note": OK},
 }

@@ -26,7 +26,7 @@ __all__ = ["check_health"]
 logger = get_logger(__name__)
 
 _MODEL = ("embedding", "embedding_model", "embedding_pause")
-_STORE = (*STEPS, "store_cleanup", "store_rows")
+_STORE = (*STEPS, "store_cleanup", "store_rows", "store_answers")
 
 
 async def check_health(
@@ -138,7 +138,7 @@ class _Examination:
         collection.records.trust.try_again()
         probe = StoreProbe(self._host, collection, self._budget, self._service.now())
         await self._several((*STEPS, "store_cleanup"), probe.run())
-        self._checks.append(_rows_seen(collection.records))
+        self._checks += [_rows_seen(collection.records), _answers_seen(collection.records)]
 
     def _skip(self, names: Sequence[str], because: str) -> None:
         self._checks += [Check.unchecked(name, because) for name in names]
@@ -158,3 +158,9 @@ def _rows_seen(records: RecordStore) -> Check:
     if records.contact.found_empty:
         return Check.of("store_rows", "emptied", **counts)
     return Check.of("store_rows", "seen" if any(counts.values()) else "ok", **counts)
+
+
+def _answers_seen(records: RecordStore) -> Check:
+    """Return how often a search left out what it should have found (:mod:`..recall.losses`)."""
+    short = records.health.short_answers
+    return Check.of("store_answers", "short" if short else "ok", count=short)

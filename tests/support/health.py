@@ -15,7 +15,7 @@ from tests.support.memory import Bot
 from tests.support.strict_host import StrictHost
 
 MODEL = ("embedding", "embedding_model", "embedding_pause")
-STORE = (*STEPS, "store_cleanup", "store_rows")
+STORE = (*STEPS, "store_cleanup", "store_rows", "store_answers")
 
 
 def outcomes(report: HealthReport) -> dict[str, str]:

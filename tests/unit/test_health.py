@@ -62,7 +62,7 @@ def test_lines_say_what_failed_first_and_fit_into_one_reply() -> None:
         ]
     )
     lines = health_lines(Voice(), report)
-    assert lines[0] == "Health: 1 failed, 9 to look at, 1 fine."
+    assert lines[0] == "Health: 1 failed, 10 to look at, 1 fine."
     assert lines[1].startswith("[ERROR] Embedding model: ")
     assert lines[2].startswith("→ ")
     unchecked = [line for line in lines if line.startswith("[WARNING] Not checked")]

@@ -220,3 +220,26 @@ async def test_checks_at_once_and_turns_beside_them() -> None:
     scope = (await Conversation.of_turn(bot.turn())).scope((await bot.service.settings()).isolation)
     assert len(await episodes.select(scope.user_key, Filters())) == 12
     assert collection.records.health.foreign_rows == 0
+
+
+async def test_searches_that_left_out_memories_are_told() -> None:
+    class FewRows(StrictHost):
+        """Finds two rows of however many there are, as pgvector's HNSW index does under a filter."""
+
+        async def _search(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+            return (await super()._search(*args, **kwargs))[:2]
+
+    bot = await Bot(FewRows()).create()
+    assert outcomes(await check(bot))["store_answers"] == "ok"
+    for n in range(5):
+        await bot.remember(f"Mina's shelf {n} holds books")
+    await bot.command("memory search shelf")
+    seen = (await bot.service.collection()).records.health.short_answers
+    assert seen > 0
+    report = await check(bot)
+    (told,) = [one for one in report.checks if one.name == "store_answers"]
+    assert (told.outcome, told.level, told.values) == ("short", Level.WARN, {"count": seen})
+    for language in ("en_US", "zh_Hans"):
+        assert str(seen) in told.text(language)
+        assert "hnsw.iterative_scan" in told.remedy(language)
+    assert wrong(report) == {"store_answers": "short"}

@@ -24,8 +24,8 @@ from .rows import batches, filters, rows
 
 __all__ = ["LIST_WINDOW", "VALUE_MAX", "HostApi", "LangBotHost"]
 
-PAGE_ROWS = 500
-"""Rows asked for per list call."""
+PAGE_ROWS = 1_500
+"""Rows asked for per list call: 2 to 8 MB of a message of at most 16."""
 LIST_WINDOW = 16_384
 """Milvus and SeekDB refuse ``offset + limit`` or ``k`` beyond this."""
 DELETE_VALUES = 500
@@ -246,7 +246,7 @@ class LangBotHost:
         Args:
             collection: id of the knowledge base.
             where: the rows to list.
-            limit: at least 1; more than 500 are fetched page by page.
+            limit: at least 1; more than 1 500 are fetched page by page.
             offset: rows to skip; ``offset + limit`` is at most 16 384, a bound of Milvus.
 
         Raises:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from weakref import WeakSet
@@ -20,7 +20,7 @@ from ..ports import FileIds
 from .keys import SHARDS, Visibility, file_ids
 from .rows import RowReader, Rows
 
-__all__ = ["PAGEABLE", "PAGE_ROWS", "Cursor", "Pager", "Place"]
+__all__ = ["AS_ONE", "PAGEABLE", "PAGE_ROWS", "Cursor", "Pager", "Place", "together"]
 
 PAGEABLE = 16_000
 """Milvus and SeekDB page no further than row 16 384 of one filter."""
@@ -29,6 +29,9 @@ AS_ONE = 4_000
 a page again (Qdrant scrolls from the first one), so pages far back cost most, and a shard has none."""
 PAGE_ROWS = 500
 """Rows of one page: about 1.5 MB of the host's 16 MiB message."""
+MORE_ROWS = 1_500
+"""Rows of each further page where a whole scope is read: fewer calls, each of which makes some engines go through all
+rows of the collection."""
 _SMALLEST_PAGE = 20
 _PART_ROWS = 50
 """Rows handed out at a time: decoding them takes 2 to 4 ms."""
@@ -73,9 +76,21 @@ class Cursor:
     made.
     """
 
-    def where(self, limit: int, late: int) -> FileIds:
-        """Return the filter of the next page; goes over to single shards when the rows become too many for
+    @property
+    def begun(self) -> bool:
+        """Whether it is past the first page."""
+        return self.shard is not None or self.offset > 0
+
+    def by_shards(self, limit: int) -> bool:
+        """Whether single shards are paged; goes over to them when a page of that many rows would be too many for
         one.
+        """
+        if self.shard is None and self.offset + limit > min(AS_ONE, PAGEABLE):
+            self.shard, self.offset = self.shards[0], 0
+        return self.shard is not None
+
+    def where(self, limit: int, late: int) -> FileIds:
+        """Return the filter of the next page.
 
         Args:
             limit: rows of that page.
@@ -84,9 +99,7 @@ class Cursor:
         Raises:
             StoreFailed: the rows do not come to an end.
         """
-        if self.shard is None and self.offset + limit > min(AS_ONE, PAGEABLE):
-            self.shard, self.offset = self.shards[0], 0
-        elif self.offset + limit > PAGEABLE:
+        if self.offset + limit > PAGEABLE:
             # More rows than a shard ever gets from us: this store does not page as asked.
             raise StoreFailed("store_down")
         self._disturbed, self._late = False, late
@@ -167,13 +180,19 @@ class Pager:
             self.deletions[user_key] -= count
             self.deletions = +self.deletions
 
-    async def page(self, cursor: Cursor) -> Rows:
+    async def page(self, cursor: Cursor, more_rows: int = 0) -> Rows:
         """Return the next page of a cursor; one too big for a message of the host is asked for in smaller ones.
+
+        Args:
+            cursor: from :meth:`cursor`.
+            more_rows: rows of a page that is not the first one of a scope, if they are to be more.
 
         Raises:
             StoreFailed: the store did not answer even for a small page.
         """
-        limit = PAGE_ROWS
+        limit = max(PAGE_ROWS, more_rows if cursor.begun else 0)
+        if cursor.by_shards(limit):
+            limit = max(PAGE_ROWS, min(more_rows, PAGEABLE - cursor.offset))
         while True:
             where = cursor.where(limit, self.deletions[cursor.user_key])
             try:
@@ -199,18 +218,18 @@ class Pager:
         Raises:
             StoreFailed: the store did not answer even for a small page, or only with rows of others.
         """
-        scout, fetching = cursor.twin(), None
+        scout, fetching, more_rows = cursor.twin(), None, MORE_ROWS if ahead else 0
         self._cursors.add(scout)
         try:
             while not cursor.done:
-                fetching = fetching or asyncio.ensure_future(self.page(scout))
+                fetching = fetching or asyncio.ensure_future(self.page(scout, more_rows))
                 rows, fetching = await fetching, None
                 if rows.count and not rows.found:
                     # Rows, and none of them ours: that is no empty scope.
                     raise StoreFailed("store_untrusted", count=rows.count)
                 after = scout.place
                 if ahead and not after.done:
-                    fetching = asyncio.ensure_future(self.page(scout))
+                    fetching = asyncio.ensure_future(self.page(scout, more_rows))
                 *parts, last = rows.parts(_PART_ROWS)
                 for part in parts:
                     await asyncio.sleep(0)
@@ -221,3 +240,14 @@ class Pager:
             if fetching is not None:
                 fetching.cancel()
                 fetching.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+
+def together(shards: Mapping[str, int], most: int) -> list[tuple[list[str], int]]:
+    """Return shards, with how many rows each has, in groups of up to ``most`` rows or of one shard."""
+    groups: list[tuple[list[str], int]] = []
+    for shard, rows in shards.items():
+        if groups and groups[-1][1] + rows <= most:
+            groups[-1] = ([*groups[-1][0], shard], groups[-1][1] + rows)
+        else:
+            groups.append(([shard], rows))
+    return groups

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakValueDictionary
 
 from ..errors import StoreFailed
 from ..logs import get_logger
-from ..ports import FileIds, RowIds, VectorRecord, VectorStore
+from ..ports import FileIds, RowFilter, RowIds, VectorRecord, VectorStore
 from .again import settled
 from .envelope import emptied
 from .keys import Visibility, grave_id, shard_of
@@ -76,8 +77,9 @@ class SingleRows:
         dimension: Callable[[], int],
     ) -> None:
         self._reader = reader
-        self._by_id = _ById(vectors, collection, reader, pager)
-        self._by_place = _ByPlace(vectors, collection, reader, pager, dimension)
+        store = _Store(vectors, collection, reader, pager)
+        self._by_id = _ById(store)
+        self._by_place = _ByPlace(store, dimension)
 
     @property
     def _way(self) -> _Way:
@@ -144,20 +146,33 @@ class SingleRows:
         return {**seen, **unburied}
 
 
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """The collection, as both ways reach it."""
+
+    vectors: VectorStore
+    collection: str
+    reader: RowReader
+    pager: Pager
+
+    async def upsert(self, records: Sequence[VectorRecord]) -> None:
+        await self.reader.one_at_a_time(lambda: self.vectors.upsert(self.collection, records))
+
+    async def delete(self, where: RowFilter) -> None:
+        await self.reader.one_at_a_time(lambda: self.vectors.delete_rows(self.collection, where))
+
+
 class _ById:
     """The store filters by row ids."""
 
-    def __init__(self, vectors: VectorStore, collection: str, reader: RowReader, pager: Pager) -> None:
-        self._vectors = vectors
-        self._collection = collection
-        self._reader = reader
-        self._pager = pager
+    def __init__(self, store: _Store) -> None:
+        self._store = store
 
     async def read(self, user_key: str, owners: Owners) -> Rows:
         """Return what comes back for these ids, foreign rows counted."""
         found, count = [], 0
         for ids in _batches(owners, _READ_ROWS):
-            rows = await self._reader.listing(RowIds(ids), len(ids))
+            rows = await self._store.reader.listing(RowIds(ids), len(ids))
             found += rows.found
             count += rows.count
             if rows.foreign:
@@ -167,29 +182,16 @@ class _ById:
     async def delete(self, user_key: str, owners: Owners) -> Owners:
         """Delete these ids."""
         for ids in _batches(owners, _DELETE_ROWS):
-            with self._pager.deleting(user_key, len(ids)):
-                await self._delete(RowIds(ids))
+            with self._store.pager.deleting(user_key, len(ids)):
+                await self._store.delete(RowIds(ids))
         return _NOBODY
-
-    async def _delete(self, where: RowIds) -> None:
-        await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, where))
 
 
 class _ByPlace:
     """The store filters by ``file_id`` alone."""
 
-    def __init__(
-        self,
-        vectors: VectorStore,
-        collection: str,
-        reader: RowReader,
-        pager: Pager,
-        dimension: Callable[[], int],
-    ) -> None:
-        self._vectors = vectors
-        self._collection = collection
-        self._reader = reader
-        self._pager = pager
+    def __init__(self, store: _Store, dimension: Callable[[], int]) -> None:
+        self._store = store
         self._dimension = dimension
         self._burying: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -200,9 +202,9 @@ class _ByPlace:
         """
         found = {}
         shards = tuple(sorted({shard_of(episode_id) for episode_id in owners.values()}))
-        cursor = self._pager.cursor(user_key, tuple(Visibility), shards)
+        cursor = self._store.pager.cursor(user_key, tuple(Visibility), shards)
         while owners and not cursor.done:
-            page = trusted(await self._pager.page(cursor))
+            page = trusted(await self._store.pager.page(cursor))
             found.update({row.id: row for row in page.found if row.id in owners})
         return Rows(list(found.values()), len(found))
 
@@ -215,18 +217,15 @@ class _ByPlace:
         grave, dimension = FileIds([grave_id(user_key)]), self._dimension()
         async with self._burying.setdefault(user_key, asyncio.Lock()):
             for ids in _batches(owners, _DELETE_ROWS):
-                with self._pager.deleting(user_key, len(ids)):
-                    await self._bury([emptied(row, grave.values[0], dimension) for row in ids], grave)
+                with self._store.pager.deleting(user_key, len(ids)):
+                    await self._store.upsert([emptied(row, grave.values[0], dimension) for row in ids])
+                    await self._store.delete(grave)
 
             async def unburied() -> Owners:
-                rows = trusted(await self._reader.listing(grave, PAGE_ROWS)).found
+                rows = trusted(await self._store.reader.listing(grave, PAGE_ROWS)).found
                 return {row.id: owners[row.id] for row in rows if row.id in owners}
 
             return await settled(unburied, _nothing)
-
-    async def _bury(self, empty: Sequence[VectorRecord], grave: FileIds) -> None:
-        await self._reader.one_at_a_time(lambda: self._vectors.upsert(self._collection, empty))
-        await self._reader.one_at_a_time(lambda: self._vectors.delete_rows(self._collection, grave))
 
 
 def _nothing(rows: Owners) -> bool:

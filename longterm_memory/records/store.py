@@ -23,7 +23,7 @@ from .again import settled
 from .contact import Contact, Mark
 from .envelope import Record, decode, encode
 from .keys import Visibility, file_id, file_ids, places, row_ids
-from .paging import PAGE_ROWS, PAGEABLE, Cursor, Pager
+from .paging import AS_ONE, PAGE_ROWS, PAGEABLE, Cursor, Pager, together
 from .rows import RowReader, Rows, StoreHealth
 from .single_rows import Owners, SingleRows, trusted
 from .traits import StoreTraits
@@ -260,16 +260,14 @@ class RecordStore:
     async def holds(self, user_key: str, visibility: Visibility, episode_ids: Collection[str]) -> bool:
         """Whether the store lists at least as many rows of a scope as these episodes need.
 
-        One call, or one a shard for more than can be paged through. Rows of unfinished changes count too.
+        One call, or for more than can be paged through one for some shards each. Rows of unfinished changes count too.
 
         Raises:
             StoreFailed: the store did not answer, or answered with rows that were not asked for.
         """
-        counts = {tuple(file_ids(user_key, visibility)): len(episode_ids)}
-        if len(episode_ids) > PAGEABLE:
-            counts = dict(Counter((file_id(user_key, visibility, i),) for i in episode_ids))
-        for where, count in counts.items():
-            if count and not trusted(await self._reader.listing(FileIds(where), 1, count - 1)).found:
+        shards = Counter(file_id(user_key, visibility, i) for i in episode_ids)
+        for where, count in together(shards, PAGEABLE if len(episode_ids) <= PAGEABLE else AS_ONE):
+            if not trusted(await self._reader.listing(FileIds(where), 1, count - 1)).found:
                 return False
         return True
 

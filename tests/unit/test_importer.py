@@ -189,8 +189,12 @@ async def test_many_memories_are_counted_shard_by_shard(
     memory: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("longterm_memory.records.store.PAGEABLE", 50)
+    monkeypatch.setattr("longterm_memory.records.store.AS_ONE", 40)
     stored, _ = await memory.importer.add_many(GROUP, [draft(f"note {i}") for i in range(120)])
     records, ids = memory.collection.records, [e.id for e in stored]
+    with memory.api.calls.recording() as calls:
+        assert await records.holds(KEY, Visibility.RECALLED, ids)
+    assert 3 <= calls.counts["vector_list"] <= 6
     assert await records.holds(KEY, Visibility.RECALLED, ids)
     await records.delete(KEY, ids[:1])
     assert not await records.holds(KEY, Visibility.RECALLED, ids)

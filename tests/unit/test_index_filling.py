@@ -43,7 +43,7 @@ async def test_an_interrupted_fill_goes_on_where_it_stopped() -> None:
     memory = await core()
     await memory.fill([record(f"m {i}", numbered_id(i)) for i in range(1_100)])
     memory.api.faults.fail = {"vector_list"}
-    memory.api.faults.let_pass = {"vector_list": 2}
+    memory.api.faults.let_pass = {"vector_list": 1}
     with pytest.raises(StoreFailed):
         await memory.recaller.loaded(KEY)
     memory.api.faults.clear()
@@ -99,6 +99,7 @@ async def test_paging_while_memories_come_and_go_never_loses_one(
     monkeypatch: pytest.MonkeyPatch, host: type[StrictHost], seed: int
 ) -> None:
     monkeypatch.setattr("longterm_memory.records.paging.PAGE_ROWS", 7)
+    monkeypatch.setattr("longterm_memory.records.paging.MORE_ROWS", 11)
     monkeypatch.setattr("longterm_memory.records.paging._SMALLEST_PAGE", 7)
     monkeypatch.setattr("longterm_memory.records.paging.PAGEABLE", 60 if seed % 3 == 0 else 10_000)
     rng = random.Random(seed)
@@ -183,11 +184,25 @@ async def test_a_scope_beyond_what_engines_page_is_read_shard_by_shard(
     with memory.api.calls.recording() as log:
         index = await memory.recaller.loaded(KEY, timeout=600)
     assert len(index) == count
-    assert log.total == 2_000 // 500 + SHARDS
+    assert log.total == 2 + SHARDS
     assert len(await memory.episodes.hidden(KEY)) == 2_100
     with memory.api.calls.recording() as log:
         assert (await memory.ask(f"m {count - 1}", fill=Fill.ALL)).complete
     assert log.total == 2
+
+
+async def test_only_the_first_page_of_a_scope_that_is_read_whole_is_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("longterm_memory.records.paging.PAGE_ROWS", 20)
+    monkeypatch.setattr("longterm_memory.records.paging.MORE_ROWS", 300)
+    monkeypatch.setattr("longterm_memory.records.paging.AS_ONE", 800)
+    for count, calls in ((19, 1), (310, 2), (600, 3), (1_000, 3 + SHARDS)):
+        memory = await core()
+        await memory.plant([record(f"m {i}", numbered_id(i)) for i in range(count)])
+        with memory.api.calls.recording() as log:
+            assert len(await memory.recaller.loaded(KEY)) == count
+        assert log.counts["vector_list"] == calls
 
 
 async def test_paging_gets_ahead_while_very_many_rows_are_deleted() -> None:

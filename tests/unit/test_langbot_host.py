@@ -187,10 +187,10 @@ async def test_many_rows_go_in_several_batches(api: StrictHost, host: Host) -> N
 
 
 async def test_long_lists_come_in_pages(api: StrictHost, host: Host) -> None:
-    await host.upsert("kb", rows("a", 1_250))
+    await host.upsert("kb", rows("a", 3_250))
     with api.calls.recording() as seen:
         found = await host.list_rows("kb", A, 5_000, 10)
-    assert len(found) == len({r.id for r in found}) == 1_240
+    assert len(found) == len({r.id for r in found}) == 3_240
     assert seen.counts == {"vector_list": 3}
     with api.calls.recording() as seen:
         assert len(await host.list_rows("kb", A, 500)) == 500

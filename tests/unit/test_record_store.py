@@ -216,8 +216,8 @@ async def test_a_store_that_never_ends_does_not_hold_the_reader_for_ever(
     monkeypatch.setattr("longterm_memory.records.paging.PAGEABLE", 2_000)
 
     class Endless:
-        async def list_rows(self, *_: Any) -> list[VectorRow]:
-            return [row] * 500
+        async def list_rows(self, _: str, __: Any, limit: int, ___: int = 0) -> list[VectorRow]:
+            return [row] * limit
 
     row = row_of(record("x", ID))
     with pytest.raises(StoreFailed):

@@ -1,10 +1,15 @@
-"""The one way to embeddings: checked vectors, a breaker for a service that is down, and a watch on the model.
+"""The one way to embeddings: checked vectors, a breaker for a service that is down, patience with one that is busy,
+batches as large as it takes them, and a watch on the model.
 
 Every answer is checked (one finite, non-zero vector per text, the dimension of the store). After two failures
 in a row, or one call that hung until its deadline, nothing is asked for 60 seconds; then one call is let
 through as a trial. A hang says only that the service needs longer than its caller had: whoever has much more
 time is let through all the same, and an answer that comes late ends the pause (the first call after a start
 makes many services load their model).
+
+"Too many requests" is no failure: the call is made again after a pause (:mod:`.rate_limit`) as long as the caller has
+time. A service that refuses a batch gets smaller ones; what it took is remembered as long as the process runs. A
+single text that is refused is that text's fault, not the service's.
 
 With vectors that get stored, and else once a minute, the canary sentence rides along in the same call, so a
 model that was swapped under the same name is noticed before its vectors mix with the old ones.
@@ -13,15 +18,20 @@ model that was swapped under the same name is noticed before its vectors mix wit
 from __future__ import annotations
 
 import asyncio
+from asyncio import sleep
 from collections.abc import Callable, Sequence
 from time import monotonic
 
 from .errors import EmbeddingFailed
+from .logs import get_logger
 from .ports import Embedder
+from .rate_limit import Allowance, RateLimit
 from .recall.calibration import CANARY, Calibration
 from .records.vectors import Vector, unit
 
 __all__ = ["BREAK_SECONDS", "FAILURES_TO_BREAK", "Breaker", "Embeddings"]
+
+logger = get_logger(__name__)
 
 BREAK_SECONDS = 60.0
 FAILURES_TO_BREAK = 2
@@ -31,6 +41,12 @@ MORE_PATIENT = 3.0
 """How many times as long as the one that hung a caller must be willing to wait to be let through."""
 CANARY_SECONDS = 60.0
 """How long a verified model is believed."""
+_SMALL = 2
+"""Batches up to this size are not made smaller on a failure of the server itself: it is hardly their size."""
+
+
+class _Hung(EmbeddingFailed):
+    """No answer came in time; the breaker knows."""
 
 
 class Breaker:
@@ -113,6 +129,8 @@ class Embeddings:
         self.breaker = Breaker(clock)
         self._embedder = embedder
         self._clock = clock
+        self._limit = RateLimit(clock)
+        self._batch: int | None = None
         self._verified_until = float("-inf")
 
     async def embed(
@@ -121,46 +139,105 @@ class Embeddings:
         *,
         timeout: float = 20.0,  # noqa: ASYNC109 - running into it counts as a hang
         stored: bool = False,
+        patience: float | None = None,
     ) -> list[Vector]:
-        """Return one unit vector per text, in one call to the service.
+        """Return one unit vector per text, in one call to the service if it takes them all at once.
 
         Args:
             texts: at least one, not blank.
-            timeout: seconds to wait; a longer wait counts as a hang.
+            timeout: seconds to wait; a longer wait for an answer counts as a hang.
             stored: whether the vectors will be written; the model is then checked in the same call every
                 time.
+            patience: seconds to wait, beyond ``timeout``, while the service takes no more requests; ``None``: such
+                waiting is part of ``timeout``.
 
         Raises:
-            EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_unusable`` or
-                ``model_changed``.
+            EmbeddingFailed: ``embedding_pause``, ``embedding_down``, ``embedding_busy``, ``embedding_refused``,
+                ``embedding_unusable`` or ``model_changed``.
         """
         self.breaker.enter(timeout)
-        started = self._clock()
         watch = self.calibration is not None and (stored or self._clock() >= self._verified_until)
         asked = [*texts, CANARY] if watch else list(texts)
-        call = asyncio.ensure_future(self._embedder.embed(self.model, asked))
         try:
-            done, _ = await asyncio.wait({call}, timeout=timeout)
-            if not done:
-                self._run_on(call, timeout)
-                raise EmbeddingFailed("embedding_down")
-            vectors = self._checked(call.result(), len(asked))
-        except asyncio.CancelledError:
-            # Whoever cancels late in the call had a deadline of its own: for the next one that is a hang like
-            # any other.
-            if self._clock() - started >= timeout * _PATIENCE:
-                self._run_on(call, timeout)
-            else:
-                call.cancel()
+            vectors = await self._in_batches(asked, Allowance(self._clock, timeout, patience))
+            if len({v.shape for v in vectors}) > 1:
+                raise EmbeddingFailed("embedding_unusable", detail="vectors of different length")
+        except _Hung:
+            raise
+        except EmbeddingFailed as exc:
+            if exc.reason in ("embedding_busy", "embedding_refused"):
+                # It works, and tells so.
                 self.breaker.abandoned()
+            else:
+                self.breaker.failed()
+            raise
+        except asyncio.CancelledError:
+            self.breaker.abandoned()
             raise
         except BaseException:
-            if call.done():
-                self.breaker.failed()
+            self.breaker.failed()
             raise
         self.breaker.succeeded()
         self._check_model(vectors, watch)
         return vectors[: len(texts)]
+
+    async def _in_batches(self, texts: list[str], time: Allowance) -> list[Vector]:
+        """Embed texts, in batches that get smaller when the service refuses them."""
+        size = min(self._batch or len(texts), len(texts))
+        smaller, vectors = False, list[Vector]()
+        while len(vectors) < len(texts):
+            batch = texts[len(vectors) : len(vectors) + size]
+            try:
+                vectors += await self._when_it_can(batch, time)
+            except EmbeddingFailed as exc:
+                if not _perhaps_too_many(exc, len(batch)):
+                    raise
+                size, smaller = len(batch) // 2, True
+        if smaller:
+            # Every one of the texts was taken in the end, so it was their number.
+            self._batch = size
+            logger.info("embedding batches made smaller: texts=%d", size)
+        return vectors
+
+    async def _when_it_can(self, texts: list[str], time: Allowance) -> list[Vector]:
+        """Make one call, and again after a pause while the service takes no more requests."""
+        while True:
+            pause = self._limit.seconds_left
+            if pause:
+                if not time.wait(pause):
+                    raise EmbeddingFailed("embedding_busy", seconds=self._limit.seconds_said)
+                await sleep(pause)
+            asked_at = self._clock()
+            try:
+                vectors = await self._once(texts, time.left)
+            except EmbeddingFailed as exc:
+                if exc.reason != "embedding_busy":
+                    raise
+                self._limit.met(asked_at)
+                logger.debug(
+                    "embedding service busy: texts=%d seconds=%d", len(texts), self._limit.seconds_said
+                )
+                continue
+            self._limit.passed(asked_at)
+            return vectors
+
+    async def _once(self, texts: list[str], seconds: float) -> list[Vector]:
+        started = self._clock()
+        call = asyncio.ensure_future(self._embedder.embed(self.model, texts))
+        try:
+            done, _ = await asyncio.wait({call}, timeout=seconds)
+        except asyncio.CancelledError:
+            # Whoever cancels late in the call had a deadline of its own: for the next one that is a hang like
+            # any other.
+            if self._clock() - started >= seconds * _PATIENCE:
+                self._run_on(call, seconds)
+            else:
+                call.cancel()
+            raise
+        if not done:
+            self._run_on(call, seconds)
+            raise _Hung("embedding_down")
+        return self._checked(call.result(), len(texts))
 
     def forget_verification(self) -> None:
         """Have the next call check the model again."""
@@ -181,12 +258,14 @@ class Embeddings:
         if not isinstance(answer, (list, tuple)) or len(answer) != wanted:
             got = len(answer) if isinstance(answer, (list, tuple)) else "no"
             raise EmbeddingFailed("embedding_unusable", detail=f"{got} vectors for {wanted} texts")
-        try:
-            vectors = [unit(v) for v in answer]
-        except (ValueError, TypeError) as exc:
-            raise EmbeddingFailed("embedding_unusable", detail="not finite numbers") from exc
-        if len({v.shape for v in vectors}) > 1:
-            raise EmbeddingFailed("embedding_unusable", detail="vectors of different length")
+        vectors: list[Vector] = []
+        for values in answer:
+            try:
+                vectors.append(unit(values))
+            except (ValueError, TypeError) as exc:
+                zeros = isinstance(values, (list, tuple)) and values and all(x == 0 for x in values)
+                detail = "a vector of zeros" if zeros else "not finite numbers"
+                raise EmbeddingFailed("embedding_unusable", detail=detail) from exc
         return vectors
 
     def _check_model(self, vectors: list[Vector], watched: bool) -> None:
@@ -204,3 +283,11 @@ class Embeddings:
             return
         self.forget_verification()
         raise EmbeddingFailed("model_changed", detail=changed)
+
+
+def _perhaps_too_many(exc: EmbeddingFailed, texts: int) -> bool:
+    """Whether fewer texts at once may be taken."""
+    if exc.reason == "embedding_down":
+        # Some servers break on what they should refuse.
+        return bool(exc.details.get("answered")) and texts > _SMALL
+    return exc.reason == "embedding_refused" and texts > 1

@@ -41,6 +41,8 @@ EMBED_SECONDS = 70.0
 """Seconds to wait for one call: the host itself gives up after 60."""
 PAUSES = (1.0, 61.0, 61.0)
 """Seconds before a call that failed is made again, two of them longer than the breaker holds; then the import stops."""
+RATE_SECONDS = 100.0
+"""Seconds to wait, in pauses, for a service that takes no more requests: well beyond what a limit per minute takes."""
 REFUSED_MAX = 20
 """Texts that the service refuses by themselves before the import stops."""
 _LOAD_SECONDS = 600.0
@@ -363,24 +365,32 @@ class _Service:
             try:
                 return [*await self._call(texts)]
             except EmbeddingFailed as exc:
-                if exc.reason not in ("embedding_down", "embedding_pause"):
+                if exc.reason in ("embedding_busy", "model_changed"):
                     raise
-                if exc.reason == "embedding_down" and await self._answers():
+                if exc.reason != "embedding_pause" and await self._answers():
                     return await self._halves(texts, exc)
-                if pause is None or (self._until is not None and self._clock() + pause >= self._until):
+                if (
+                    exc.reason == "embedding_unusable"
+                    or pause is None
+                    or (self._until is not None and self._clock() + pause >= self._until)
+                ):
                     raise
                 logger.warning("import waits: reason=%s seconds=%d", exc.reason, pause)
                 await asyncio.sleep(pause)
         raise AssertionError("unreachable")
 
     async def _call(self, texts: Sequence[str]) -> list[Vector]:
-        return await self._embeddings.embed(texts, timeout=EMBED_SECONDS, stored=True)
+        left = RATE_SECONDS if self._until is None else self._until - self._clock()
+        patience = min(RATE_SECONDS, max(0.0, left))
+        return await self._embeddings.embed(texts, timeout=EMBED_SECONDS, stored=True, patience=patience)
 
     async def _answers(self) -> bool:
         """Whether the service takes a text of ours: then it was the others that it refused."""
         try:
             await self._call([_PROBE])
-        except EmbeddingFailed:
+        except EmbeddingFailed as exc:
+            if exc.reason == "embedding_busy":
+                raise
             return False
         return True
 

@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from ..errors import EmbeddingFailed, LongTermMemoryError, RerankFailed, StorageFailed, StoreFailed
 from ..ports import FileIds, KeyValueStorage, RowFilter, RowIds, VectorRecord, VectorRow
+from .refusals import embedding_failure
 from .rows import batches, filters, rows
 
 __all__ = ["LIST_WINDOW", "VALUE_MAX", "HostApi", "LangBotHost"]
@@ -158,7 +159,8 @@ class LangBotHost:
             texts: any number; more than 100 go in several calls, one after the other.
 
         Raises:
-            EmbeddingFailed: ``embedding_down`` when the host fails or times out; ``embedding_unusable`` when
+            EmbeddingFailed: ``embedding_down`` when the host fails or times out; ``embedding_busy`` and
+                ``embedding_refused`` when the service has a reason (:mod:`.refusals`); ``embedding_unusable`` when
                 one of several calls answered with another number of vectors.
         """
         if len(texts) <= EMBED_TEXTS:
@@ -174,8 +176,10 @@ class LangBotHost:
         return vectors
 
     async def _embed(self, model: str, texts: list[str]) -> _Vectors:
-        with _failing_as(EmbeddingFailed, "embedding_down"):
+        try:
             return await _patient(self._api.invoke_embedding, model, texts)
+        except Exception as exc:
+            raise embedding_failure(exc) from exc
 
     async def rerank(self, model: str, query: str, documents: Sequence[str], seconds: float) -> object:
         """Return what a rerank model says about documents, unchecked.

@@ -5,6 +5,7 @@ Whatever the front, the same file is judged alike, and a second time it adds not
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
@@ -32,6 +33,7 @@ KEY = HERE.user_key
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("longterm_memory.importer.PAUSES", (0, 0, 0))
+    monkeypatch.setattr("longterm_memory.embeddings.sleep", lambda _: asyncio.sleep(0))
 
 
 async def new() -> Bot:
@@ -201,7 +203,7 @@ async def test_a_rate_limit_stops_an_import_in_words_and_it_can_be_repeated(fron
         )
         with bot.api.calls.recording() as calls:
             report = await front(bot, data)
-        assert calls.counts["invoke_embedding"] <= 8 + passed
+        assert calls.counts["invoke_embedding"] <= 12 + passed
         assert "embedding service" in report.text
         there = len(await kept(bot)) - 1
         assert there == report.accepted < 500

@@ -178,7 +178,8 @@ async def test_unusable_scores_leave_our_order() -> None:
         assert result.rerank_failed.reason == "rerank_unusable"
         assert all(hit.score.rerank is None for hit in result.hits)
         assert all("rerank" not in hit.score.boosts for hit in result.hits)
-    for shape in (None, "scores", {"results": []}, [["0", 1]], ["0"], [{"index": 0, "relevance_score": "1"}]):
+    shapes: list[Any] = [None, "scores", {"results": []}, [["0", 1]], ["0"], [{"index": 0}]]
+    for shape in [*shapes, [{"index": 0, "relevance_score": "1"}]]:
         made = await bot(None)
 
         async def odd(*_: Any, shape: Any = shape, **__: Any) -> Any:
@@ -267,7 +268,7 @@ async def test_a_host_that_cannot_rerank_is_named() -> None:
                 raise AttributeError(name)
             return getattr(made.api, name)
 
-    made.service.host = LangBotHost(Old())  # type: ignore[arg-type]
+    made.service.host = LangBotHost(Old())
     made.service.reranking._models = made.service.host
     result = await recalled(made)
     assert texts(result) == usual

@@ -20,6 +20,7 @@ __all__ = [
     "CONTENT_MAX",
     "IMPORTANCE_DEFAULT",
     "KEPT_STATUSES",
+    "NOTED",
     "AuditEntry",
     "Episode",
     "Filters",
@@ -59,6 +60,10 @@ KEPT_STATUSES = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED})
 """Every status that a kept memory can have; what is deleted is gone."""
 
 
+NOTED = "agent"
+"""Source of what the bot noted with its tool, against "import" and whatever files say."""
+
+
 class Episode(_Frozen):
     """One L2 memory, as people and other modules see it.
 
@@ -76,7 +81,7 @@ class Episode(_Frozen):
     sender_name: str = ""
     bot_uuid: str = ""
     session_name: str = ""
-    source: str = "agent"
+    source: str = NOTED
     status: Status = Status.ACTIVE
     superseded_by: str = ""
     supersedes: tuple[tuple[str, int], ...] = ()
@@ -222,7 +227,7 @@ class Score:
         vector: similarity on the scale of this question: 0 = like unrelated text, 1 = the best memory of the scope.
         cosine: true cosine similarity, -1..1.
         lexical: share of the query's term weight that the memory holds against the best memory's, 0..1.
-        relevance: what is held against the floor: absolute similarity, share of words and exact matches, weighted.
+        relevance: 0..1, how likely it belongs to the answer; held against the floor.
         boosts: named additive parts (``recency``, ``importance``, ``speaker``, ``exact``, ``correction``, …);
             ``rerank`` is what a memory gained or lost by the place that the rerank model gave it.
         rerank: what the rerank model said, on that model's scale; ``None`` when it was not asked about this one.
@@ -256,6 +261,7 @@ class RecallResult:
         hits: best first, at most ``k``, no near-duplicates.
         considered: how many candidates were scored.
         below_floor: how many candidates were left out as not relevant.
+        answered: 0..1, how likely anything here answers the question; below the floor nothing is returned.
         complete: whether the lexical index of the scope was complete (warm).
         skipped: reason key when nothing was searched on purpose (``blank``, ``greeting``, ``no_scope``), else ``""``.
         foreign_rows: rows of other scopes that the backend returned and we dropped.
@@ -266,6 +272,7 @@ class RecallResult:
     hits: tuple[Hit, ...] = ()
     considered: int = 0
     below_floor: int = 0
+    answered: float = 0.0
     complete: bool = False
     skipped: str = ""
     foreign_rows: int = 0

@@ -120,7 +120,7 @@ class Settings(BaseModel):
 
     # --- recall on the turn
     recall_deadline_seconds: Annotated[Float, Field(ge=0.2, le=30, allow_inf_nan=False)] = 3.0
-    relevance_floor: Annotated[Float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.18
+    relevance_floor: Annotated[Float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.5
     episode_budget_chars: Annotated[Int, Field(ge=400, le=40_000)] = 4_000
     episode_placement: Literal["system", "retrieval"] = "system"
     rerank_model_uuid: Annotated[str, BeforeValidator(_uuid)] = ""

@@ -40,7 +40,10 @@ def why(voice: Voice, result: RecallResult, settings: Settings, *, here: str = "
         lines.append(episode_line(voice, hit.episode, here=here, score=hit.score.total, limit=80))
         lines += [f"    {line}" for line in _explained(voice, hit, settings)]
     lines.append(voice.say("why_legend" if settings.lexical_weight else "why_legend_vector"))
-    lines.append(voice.say("why_floor", floor=_number(settings.relevance_floor)))
+    answered, floor = _number(result.answered), _number(settings.relevance_floor)
+    lines.append(voice.say("why_floor", floor=floor, answered=answered))
+    if result.answered < settings.relevance_floor:
+        lines.append(voice.say("why_no_answer", floor=floor, answered=answered))
     days = f"{settings.recency_half_life_days:g}"
     lines.append(voice.say("why_recency_rule", most=_number(WEIGHTS.recency), days=days))
     if result.reranked:
@@ -55,7 +58,7 @@ def _explained(voice: Voice, hit: Hit, settings: Settings) -> Iterator[str]:
     yield voice.say("why_sum", sum=_sum(voice, hit, settings), total=_number(hit.score.total))
     if hit.score.rerank is not None:
         yield voice.say("why_rerank_score", score=f"{hit.score.rerank:.3g}")
-    if not hit.relevant:
+    if hit.score.relevance < settings.relevance_floor:
         relevance, floor = _number(hit.score.relevance), _number(settings.relevance_floor)
         yield voice.say("why_below", relevance=relevance, floor=floor)
 

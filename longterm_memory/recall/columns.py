@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models import NOTED
 from ..records.envelope import Record
 from ..text.fold import fold
 from .timeline import Timeline
@@ -18,7 +19,7 @@ __all__ = ["FIRST", "Columns", "Speaker"]
 
 FIRST = 64
 """Rows that the arrays of a new index have room for."""
-_COLUMNS = ("alive", "time", "created", "importance", "place", "speaker", "asks")
+_COLUMNS = ("alive", "time", "created", "importance", "place", "speaker", "asks", "noted")
 _QUESTION_MARKS = ("?", "？", "؟")
 
 Speaker = tuple[str, str]
@@ -38,6 +39,7 @@ class Columns:
         place: number of the conversation it was said in.
         speaker: number of who said it, see :meth:`speakers_named`.
         asks: whether it is a question, which rarely answers one.
+        noted: whether the bot noted it as a fact, so that it is no line of a talk.
     """
 
     alive: NDArray[np.bool_]
@@ -47,6 +49,7 @@ class Columns:
     place: NDArray[np.int32]
     speaker: NDArray[np.int32]
     asks: NDArray[np.bool_]
+    noted: NDArray[np.bool_]
 
     def __init__(self) -> None:
         self.alive = np.zeros(FIRST, dtype=bool)
@@ -56,6 +59,7 @@ class Columns:
         self.place = np.zeros(FIRST, dtype=np.int32)
         self.speaker = np.zeros(FIRST, dtype=np.int32)
         self.asks = np.zeros(FIRST, dtype=bool)
+        self.noted = np.zeros(FIRST, dtype=bool)
         self._count = 0
         self._places: dict[str, int] = {}
         self._speakers: dict[Speaker, int] = {}
@@ -77,6 +81,7 @@ class Columns:
         self.place[slot] = self._places.setdefault(episode.session_name, len(self._places))
         self.speaker[slot] = self._speakers.setdefault(who, len(self._speakers))
         self.asks[slot] = episode.content.rstrip().endswith(_QUESTION_MARKS)
+        self.noted[slot] = episode.source == NOTED
         self._count, self._timeline = slot + 1, None
         return slot
 
@@ -101,7 +106,10 @@ class Columns:
         """The living memories in the order in which they were said; made when it is asked for after a change."""
         if self._timeline is None:
             self._timeline = Timeline.of(
-                *(getattr(self, name)[: self._count] for name in ("alive", "time", "created", "place"))
+                *(
+                    getattr(self, name)[: self._count]
+                    for name in ("alive", "time", "created", "place", "noted")
+                )
             )
         return self._timeline
 

@@ -329,15 +329,21 @@ class ScopeIndex:
             if r is not None and not self.superseded(r) and same_text(r.episode.content) == form
         ]
 
-    def lexical(self, query: Iterable[str]) -> Scores:
+    def knows(self, term: str) -> bool:
+        """Whether any memory holds a term."""
+        self.read_words()
+        return self._lexicon.seen(term) > 0
+
+    def lexical(self, query: Iterable[str], heaviest: int | None = None) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds; 0 where there
         is none.
 
         Args:
             query: terms of the question (:func:`longterm_memory.text.terms.terms`).
+            heaviest: the share is of the weight of the so many heaviest of them; ``None``: of all.
         """
         self.read_words()
-        scores = self._lexicon.scores(query)
+        scores = self._lexicon.scores(query, heaviest)
         scores[~self.columns.alive[: len(scores)]] = 0.0
         return scores
 

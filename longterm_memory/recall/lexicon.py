@@ -92,9 +92,13 @@ class Lexicon:
         found: Scores = np.frombuffer(self._lengths, dtype=np.float32).copy()
         return found
 
+    def seen(self, term: str) -> int:
+        """Return in how many memories a term stands."""
+        return len(self._postings.get(term, ())) - self._removed.get(term, 0)
+
     def idf(self, term: str) -> float:
         """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
-        seen = len(self._postings.get(term, ())) - self._removed.get(term, 0)
+        seen = self.seen(term)
         return math.log(1.0 + (self._memories - seen + 0.5) / (seen + 0.5))
 
     def holding(self, term: str) -> Slots:
@@ -104,16 +108,17 @@ class Lexicon:
             return np.zeros(0, dtype=np.int64)
         return np.frombuffer(posting, dtype=np.int64) >> _TIMES_BITS
 
-    def scores(self, query: Iterable[str]) -> Scores:
+    def scores(self, query: Iterable[str], heaviest: int | None = None) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds (BM25,
         normalized).
 
         Args:
             query: terms of the question (:func:`longterm_memory.text.terms.terms`).
+            heaviest: the share is of the weight of the so many heaviest of them; ``None``: of all.
         """
         scores = np.zeros(len(self._lengths), dtype=np.float32)
         weights = {t: self.idf(t) * (_SINGLE if len(t) == 1 and not t.isascii() else 1.0) for t in set(query)}
-        total = sum(weights.values())
+        total = sum(sorted(weights.values(), reverse=True)[:heaviest])
         if not self._memories or total <= 0:
             return scores
         lengths = np.frombuffer(self._lengths, dtype=np.float32)

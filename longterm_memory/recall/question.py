@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from ..models import RecallQuery
 from ..text.fold import fold
-from ..text.terms import content_terms, identifiers, terms
+from ..text.terms import content_terms, identifiers, is_unspaced, terms
 from ..text.time_windows import TimeWindow, time_windows
-from .columns import Columns
+from .index import ScopeIndex
+from .relevance import Evidence
 
 __all__ = ["Question"]
+
+_ASKING = frozenset(
+    re.findall(
+        r"\w+",
+        "什么 哪些 哪个 哪两 哪一 哪里 哪儿 名字 字是 它的 的名 是什 叫什 多久 多少 怎么 怎样 为什 吗",
+    )
+)
+"""Pairs of characters that make a sentence a question and say nothing about its topic, as English stop words do."""
+_NAME = re.compile(r"(?<=[\w,;'’] )[A-Z][a-z]+\b")
+"""A capitalised word that does not begin a sentence."""
+_WORD = re.compile(r"[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +32,12 @@ class Question:
     """What is asked.
 
     Attributes:
+        text: as it was asked.
         folded: its text, folded.
         terms: all its terms.
         topic: its terms without the names of speakers, who are told by who said a memory.
+        telling: its terms without dates, which stand in the time of a memory, and without what only asks.
+        evidence: how likely an answer is before any memory is looked at.
         identifiers: exact identifiers such as ``=proj-123``.
         only_identifiers: whether it asks for these and nothing else.
         named: numbers of the speakers whose name stands in it.
@@ -29,9 +45,12 @@ class Question:
         windows: times that it names.
     """
 
+    text: str
     folded: str
     terms: tuple[str, ...]
     topic: tuple[str, ...]
+    telling: tuple[str, ...]
+    evidence: Evidence
     identifiers: frozenset[str]
     only_identifiers: bool
     named: tuple[int, ...]
@@ -39,28 +58,67 @@ class Question:
     windows: tuple[TimeWindow, ...]
 
     @classmethod
-    def of(cls, query: RecallQuery, columns: Columns, now: float, zone: tzinfo) -> Question:
+    def of(cls, query: RecallQuery, index: ScopeIndex, now: float, zone: tzinfo) -> Question:
         """Work out a question.
 
         Args:
             query: as it was asked.
-            columns: who speaks in the scope.
+            index: what is known in the scope.
             now: epoch seconds.
             zone: where "yesterday" begins at midnight.
         """
         text = query.text
         found, exact = terms(text), identifiers(text)
-        names = {term for name in columns.names_in(text) for term in terms(name)}
+        columns = index.columns
+        speakers = columns.names_in(text)
+        names = {term for name in speakers for term in terms(name)}
         # Parts of an identifier ("proj" of PROJ-123) come from it, so they make no question of their own.
         own = {term for identifier in exact for term in terms(identifier[1:])}
         rest = content_terms(text) - exact - own
+        windows = time_windows(text, datetime.fromtimestamp(now, UTC), zone)
+        undated = _without(text, windows)
+        telling = tuple(term for term in dict.fromkeys(terms(undated)) if term not in _ASKING)
         return cls(
+            text=text,
             folded=fold(text),
             terms=tuple(found),
             topic=tuple(term for term in found if term not in names) or tuple(found),
+            telling=telling,
+            evidence=Evidence(
+                terms=len(set(found)),
+                strangers=_strangers(undated, index, speakers),
+                unspaced=_unspaced(text),
+                memories=len(index),
+            ),
             identifiers=exact,
             only_identifiers=bool(exact) and all(any(t in identifier for identifier in exact) for t in rest),
             named=tuple(columns.speakers_named(text)),
             asker=tuple(columns.speakers_with_id(query.speaker_id)),
-            windows=time_windows(text, datetime.fromtimestamp(now, UTC), zone),
+            windows=windows,
         )
+
+
+def _without(text: str, windows: tuple[TimeWindow, ...]) -> str:
+    """Return a question without the words that name times."""
+    for start, end in sorted((window.span for window in windows), reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
+
+
+def _strangers(text: str, index: ScopeIndex, speakers: frozenset[str]) -> float:
+    """Return the share of the capitalised names in a question that neither a memory nor a speaker's name holds."""
+    names = _NAME.findall(text)
+    if not names or 2 * len(names) > len(_WORD.findall(text)):
+        # A Text Written Like a Title names nobody.
+        return 0.0
+    known = sum(
+        any(name.casefold() in speaker for speaker in speakers) or all(map(index.knows, terms(name)))
+        for name in names
+    )
+    return 1.0 - known / len(names)
+
+
+def _unspaced(text: str) -> float:
+    """Return the share of the letters of scripts without spaces."""
+    letters = [ch for ch in text if ch.isalnum()]
+    return sum(map(is_unspaced, letters)) / len(letters) if letters else 0.0

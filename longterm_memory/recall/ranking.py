@@ -38,11 +38,13 @@ class Ranked:
         hits: best first, at most ``k``, nothing said twice.
         considered: how many memories were compared.
         below_floor: how many of them were left out as not relevant.
+        answered: 0..1, how likely the question is answered here at all.
     """
 
     hits: tuple[Hit, ...]
     considered: int
     below_floor: int
+    answered: float = 0.0
 
 
 def rank(
@@ -68,10 +70,11 @@ def rank(
     """
     if not len(index):
         return Ranked((), 0, 0)
-    question = Question.of(query, index.columns, now, settings.zone)
+    question = Question.of(query, index, now, settings.zone)
     signals = Signals.of(index, question, vector, calibration, settings, now)
     alive = index.columns.alive[: len(index.columns)]
-    relevant = signals.relevance >= settings.relevance_floor
+    relevance, floor = signals.relevance, settings.relevance_floor
+    relevant = (relevance.memories >= floor) & (relevance.question >= floor)
     places = np.flatnonzero(alive & relevant) if query.floor else np.flatnonzero(alive)
     total = signals.total(settings)
 
@@ -85,13 +88,14 @@ def rank(
             vector=float(signals.meaning[slot]),
             cosine=float(signals.cosine[slot]),
             lexical=float(signals.words[slot]),
-            relevance=float(signals.relevance[slot]),
+            relevance=float(relevance.memories[slot]),
             boosts={name: value for name, value in parts.items() if value},
         )
         return Hit(episode, score, bool(relevant[slot]))
 
     hits = _best(hit, total, places, query.k, wanted)
-    return Ranked(hits, int(alive.sum()), int((alive & ~relevant).sum()) if query.floor else 0)
+    below = int((alive & ~relevant).sum()) if query.floor else 0
+    return Ranked(hits, int(alive.sum()), below, relevance.question)
 
 
 def _best(

@@ -163,6 +163,7 @@ class Recaller:
             hits=order.hits[: query.k],
             considered=ranked.considered,
             below_floor=ranked.below_floor,
+            answered=ranked.answered,
             complete=found.complete,
             foreign_rows=found.foreign,
             reranked=order.reranked,

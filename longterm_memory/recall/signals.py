@@ -1,9 +1,9 @@
 """What speaks for each memory of a scope, as one array per signal with a row per slot.
 
 Two scales are kept apart. For the *order*, meaning and words are stretched over what this question finds: 1 is the
-best of the scope, 0 what is unrelated. For *relevance*, which the floor is held against, they are absolute: how much
-closer than unrelated texts, and which share of the question's words. On the first scale there is always a best one;
-on the second there may be none.
+best of the scope, 0 what is unrelated. For *relevance* (:mod:`.relevance`), which the floor is held against, they are
+absolute: how much closer than unrelated texts, and which share of the question's words. On the first scale there is
+always a best one; on the second there may be none.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .calibration import Calibration
 from .index import ScopeIndex
 from .lexicon import Scores
 from .question import Question
+from .relevance import HEAVIEST, Relevance
 from .weights import WEIGHTS
 
 __all__ = ["Signals"]
@@ -51,18 +52,14 @@ class Signals:
         cosine: true cosine with the question.
         meaning: similarity stretched over this question, -0.3..1.
         words: share of the question's word weight against the best memory's, 0..1.
-        relevance: weighted absolute meaning, words and exact matches, 0..1 and more.
-        close: absolute similarity, 0 (unrelated) .. 1.
-        share: share of the question's word weight, 0..1.
+        relevance: whether the question is answered here, and what belongs to the answer.
         parts: weighted additive parts of the score by name.
     """
 
     cosine: Scores
     meaning: Scores
     words: Scores
-    relevance: Scores
-    close: Scores
-    share: Scores
+    relevance: Relevance
     parts: dict[str, Scores]
 
     @classmethod
@@ -90,28 +87,39 @@ class Signals:
         exact = _exact(index, question, settings)
         cosine = index.all_cosines(vector)
         close, meaning = _close(cosine, vector, calibration), _stretched(cosine, alive, vector, calibration)
-        share = index.lexical(question.terms) if settings.lexical_weight else np.zeros_like(cosine)
+        share = (
+            index.lexical(question.telling, HEAVIEST) if settings.lexical_weight else np.zeros_like(cosine)
+        )
         words = _against_best(index.lexical(question.topic)) if settings.lexical_weight else share
         if question.only_identifiers and settings.exact_match_boost:
             # Who asks for PROJ-123 and nothing else does not mean PROJ-124, however close.
             close, meaning, share, words = (
                 np.where(exact > 0, a, 0.0) for a in (close, meaning, share, words)
             )
+        close = np.where(alive, close, 0.0).astype(np.float32)
+        dated = _dated(columns.time[: len(columns)], question.windows, now)
         by_meaning, by_words = settings.vector_weight_effective, settings.lexical_weight
         legs = by_meaning * meaning + by_words * words
         return cls(
             cosine=cosine,
             meaning=meaning,
             words=words,
-            relevance=by_meaning * close + by_words * share + exact,
-            close=close,
-            share=share,
+            relevance=Relevance.of(
+                question.evidence,
+                close=close,
+                share=share,
+                dated=np.where(alive, dated, 0.0),
+                exact=np.where(alive, exact, 0.0),
+                timeline=columns.timeline,
+                by_meaning=by_meaning,
+                by_words=by_words,
+            ),
             parts={
                 "exact": exact,
                 "context": _context(index, np.maximum(legs, 0.0)),
                 "talk": WEIGHTS.talk
                 * columns.timeline.support(words if by_words else np.maximum(meaning, 0.0)),
-                "date": WEIGHTS.date * _dated(columns.time[: len(columns)], question.windows, now),
+                "date": WEIGHTS.date * dated,
                 "named": WEIGHTS.named * _among(columns.speaker[: len(columns)], question.named),
                 "speaker": WEIGHTS.speaker * _among(columns.speaker[: len(columns)], question.asker),
                 "substance": WEIGHTS.substance
@@ -196,6 +204,7 @@ def _exact(index: ScopeIndex, question: Question, settings: Settings) -> Scores:
     if settings.exact_match_boost:
         found[index.holding(question.identifiers)] = WEIGHTS.exact
         found[index.slots(_words_of(question.folded))] = WEIGHTS.episode_id
+    found[index.slots(record.episode.id for record in index.saying(question.text))] += WEIGHTS.literal
     return found
 
 

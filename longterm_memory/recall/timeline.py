@@ -3,8 +3,8 @@
 What was said next to a memory helps to find it: an answer seldom repeats the words of its question. That holds within
 one talk only, so memories are neighbours when they come from the same conversation and lie less than an hour apart.
 Memories dated by the day alone (midnight UTC) are no neighbours: nobody knows what came between them. And it holds
-for a talk that was written down line by line; a few facts that were noted one after the other speak for themselves,
-so the more lines a talk has, the more its neighbours count.
+for a talk that was written down line by line. What the bot noted with its tool speaks for itself and has no neighbours;
+of imported memories nobody knows which they are, so the more lines a talk has, the more its neighbours count.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Timeline:
         time: NDArray[np.float64],
         created: NDArray[np.float64],
         place: NDArray[np.int32],
+        noted: NDArray[np.bool_],
     ) -> Timeline:
         """Sort memories by conversation, time and the order in which they were stored.
 
@@ -56,13 +57,15 @@ class Timeline:
             time: epoch seconds when it happened.
             created: epoch seconds when it was stored.
             place: number of its conversation.
+            noted: whether it is a fact that the bot noted.
         """
         slots = np.flatnonzero(alive)
-        order = slots[np.lexsort((created[slots], time[slots], place[slots]))]
+        order = slots[np.lexsort((created[slots], time[slots], noted[slots], place[slots]))]
         if len(order) < 2:
             return cls(order, np.zeros(len(order), dtype=np.int64), np.ones(len(order), dtype=np.int64))
         when, where = time[order], place[order]
         apart = (np.diff(when) > GAP_SECONDS) | (np.diff(where) != 0) | (when[1:] % _DAY == 0)
+        apart |= noted[order[1:]] | noted[order[:-1]]
         talk = np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)
         return cls(order, talk, np.bincount(talk))
 

@@ -45,6 +45,8 @@ class Weights:
     """It corrects something."""
     exact: float = 0.5
     """An exact identifier of the question stands in it; also lifts it over the floor."""
+    literal: float = 0.5
+    """It says literally what is asked: whoever repeats a memory means that one and not its neighbours."""
     episode_id: float = 1.0
     """The question holds the memory's own id."""
 

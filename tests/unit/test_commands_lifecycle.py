@@ -221,8 +221,13 @@ async def test_why_takes_every_score_apart() -> None:
     assert importance == pytest.approx(3 * WEIGHTS.importance)
     assert speaker == pytest.approx(WEIGHTS.speaker)
     assert meaning / 2 + words / 2 + says + recency + importance + speaker == pytest.approx(total, abs=0.03)
-    assert "Below the floor (0.00 < 0.18)" in lines[4]
-    for told in ("must reach 0.18", "after 30 days", "index is complete"):
+    below = re.search(r"Below the floor \((0\.\d\d) < 0\.50\)", lines[4])
+    assert below and float(below[1]) < 0.5
+    answered = re.search(r"answers the question is (\S+) likely", reply)
+    assert answered and float(answered[1]) >= 0.5
+    unanswered = await bot.command("memory why zebra crossing")
+    assert re.search(r"Nothing here is likely to answer this \(0\.\d\d < 0\.50\)", unanswered)
+    for told in ("at least 0.50 is needed", "after 30 days", "index is complete"):
         assert told in reply
     assert "Oslo" not in await bot.command("memory search when is the rent due")
     vector_only = await new_bot(config={"retrieval_strategy": "vector"})

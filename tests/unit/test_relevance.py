@@ -1,0 +1,128 @@
+"""Relevance: a store that does not know stays silent, whatever its size, language and embedding model."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from longterm_memory.models import RecallQuery
+from longterm_memory.recall.calibration import SENTENCES, Calibration
+from longterm_memory.recall.index import ScopeIndex
+from longterm_memory.recall.question import Question
+from longterm_memory.recall.ranking import Ranked, rank
+from longterm_memory.records.vectors import Quantized, Vector, unit
+from longterm_memory.settings import Settings
+from playground.embedders import HashedWords
+from tests.support.core import NOW, TAO, numbered_id, record
+
+FACTS = (
+    "Mina keeps the spare key of the boathouse in a blue teapot",
+    "Tao is allergic to peanuts",
+    "the release of PROJ-123 moves to Thursday",
+    "阿明下个月要搬到杭州去住",
+    "Mina's daughter starts school in Porto",
+)
+Model = Callable[[list[float]], Vector]
+"""Makes a model's unit vector of one."""
+KNOWN = (
+    "where is the spare key of the boathouse?",
+    "is Tao allergic to peanuts?",
+    "when is the release of PROJ-123?",
+    "阿明要搬到哪里去住？",
+    "where does Mina's daughter start school?",
+)
+UNKNOWN = (
+    "which composer wrote the opera about the flying castle?",
+    "did Gwendolyn find the keyring of the sailing club?",
+    "what does Orlando feed his tortoises?",
+    "王小川最喜欢什么颜色的自行车？",
+    "how many vineyards has Ferdinand sold?",
+)
+
+
+def narrow(vector: list[float]) -> Vector:
+    """As a model gives it that finds everything alike: all cosines between .7 and 1."""
+    wide = unit(vector)
+    away = np.zeros_like(wide)
+    away[0] = 1.6
+    return unit((wide + away).tolist())
+
+
+def usual(vector: list[float]) -> Vector:
+    return unit(vector)
+
+
+def indexed(texts: Sequence[str], model: Model = usual) -> ScopeIndex:
+    index = ScopeIndex()
+    for number, (text, vector) in enumerate(zip(texts, HashedWords().embed(list(texts)), strict=True)):
+        index.put(replace(record(text, numbered_id(number)), vector=Quantized.of(model(vector))))
+    return index
+
+
+def asked(index: ScopeIndex, question: str, model: Model = usual, floor: float = 0.5) -> Ranked:
+    embed = HashedWords().embed
+    return rank(
+        index,
+        RecallQuery(text=question, k=9),
+        model(embed([question])[0]),
+        wanted=lambda _: True,
+        calibration=Calibration.of([model(v) for v in embed(list(SENTENCES))]),
+        settings=Settings(relevance_floor=floor),
+        now=NOW.timestamp(),
+    )
+
+
+@pytest.mark.parametrize("model", [usual, narrow])
+@pytest.mark.parametrize("size", [5, 50, 5_000])
+def test_what_is_known_is_answered_and_what_is_not_is_not(size: int, model: Model) -> None:
+    rng = random.Random(size)
+    words = [f"{a}{b}" for a in ("bar", "lin", "mos", "tre", "vok", "zel") for b in ("do", "ka", "mi", "ru")]
+    filler = [f"{' '.join(rng.sample(words, 6))} on shelf {n}" for n in range(size - len(FACTS))]
+    index = indexed([*FACTS, *filler], model)
+    for fact, question in zip(FACTS, KNOWN, strict=True):
+        found = asked(index, question, model)
+        assert found.hits and found.hits[0].episode.content == fact, (question, found.answered)
+        assert found.answered >= 0.5
+    for question in UNKNOWN:
+        found = asked(index, question, model)
+        assert found.hits == (), (question, found.answered)
+        assert found.below_floor == size
+
+
+def test_a_name_that_nobody_here_has_speaks_against_an_answer() -> None:
+    facts = indexed(["Mina sold the old bicycle to a student", *FACTS])
+    known = asked(facts, "yesterday somebody asked: did Mina sell the bicycle?")
+    strange = asked(facts, "yesterday somebody asked: did Gwendolyn sell the bicycle?")
+    assert known.answered > strange.answered + 0.1
+    # Somebody who only speaks here is known too, and a title names nobody.
+    index = ScopeIndex()
+    index.put(record("the old bicycle is sold", numbered_id(1), speaker=TAO))
+
+    def strangers(text: str) -> float:
+        query = RecallQuery(text=text)
+        return Question.of(query, index, NOW.timestamp(), Settings().zone).evidence.strangers
+
+    assert strangers("did Tao sell the bicycle?") == 0
+    assert strangers("did Tao sell it to Orlando?") == 0.5
+    assert strangers("What Is The Best Way To Sell A Bicycle") == 0
+    assert strangers("what happened on Monday 3 May?") == 0
+
+
+def test_only_what_speaks_for_itself_is_part_of_an_answer() -> None:
+    texts = ["Tao is allergic to peanuts and almonds", "Mina paints boats", "the ferry leaves at noon"]
+    found = asked(indexed(texts), "is Tao allergic to peanuts?")
+    assert [hit.episode.content for hit in found.hits] == texts[:1]
+    assert found.below_floor == 2
+
+
+def test_the_floor_reaches_from_everything_to_almost_nothing() -> None:
+    index = indexed(FACTS)
+    counts = [len(asked(index, KNOWN[0], floor=floor).hits) for floor in (0, 0.2, 0.5, 0.9, 1)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == len(FACTS)
+    assert len(asked(index, UNKNOWN[0], floor=0).hits) == len(FACTS)
+    assert [hit.episode.content for hit in asked(index, "PROJ-123").hits] == [FACTS[2]]

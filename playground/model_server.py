@@ -59,6 +59,8 @@ class Faults:
     rerank: Literal["", "down", "hang"] = ""
     seconds: float = 5.0
     """How long a ``hang`` takes; the answer is right afterwards."""
+    batch: int = 0
+    """Embedding requests with more texts than this are refused with HTTP 400; 0: none are."""
     only: str = ""
     """When set, only embedding requests with this text in them fail."""
 
@@ -304,6 +306,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _embeddings(self, body: dict[str, Any]) -> None:
         given = body.get("input") or []
         texts = [given] if isinstance(given, str) else list(given)
+        if 0 < self.server.models.faults.batch < len(texts):
+            return self._send({"error": {"message": "batch size is invalid", "type": "invalid_request"}}, 400)
         fault, vectors = self.server.models.embed(texts)
         if fault == "down":
             return self._send(

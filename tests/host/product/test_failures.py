@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -75,6 +76,32 @@ def test_service_hangs(group: Chat) -> None:
     turn = group.say(ASKED)
     assert turn.embedded == [], "the next turn does not pay again"
     assert "vegetarian" in turn.profile
+
+
+def test_too_many_requests(group: Chat) -> None:
+    faults = group.memory.stage.models.faults
+    broken(group, "rate_limit")
+    # The host tries three times by itself, within two seconds or three.
+    relief = threading.Timer(3.5, setattr, (faults, "embeddings", ""))
+    relief.start()
+    turn = group.say(ASKED)
+    relief.join()
+    assert turn.records == [OSLO], "the limit cleared within the deadline"
+    broken(group, "rate_limit")
+    turn = group.say(ASKED)
+    assert turn.records == []
+    assert "vegetarian" in turn.profile
+    assert "no more requests" in group.tool("remember", {"content": "Bo stays in Bergen"})
+    broken(group, "")
+
+
+def test_a_service_that_takes_few_texts_at_once(group: Chat) -> None:
+    group.memory.stage.models.faults.batch = 10
+    where = {"bot_uuid": group.bot.uuid, "session_name": group.session_name}
+    group.memory.upload([{"content": f"Ann has seen film number {n}", **where} for n in range(40)])
+    assert "41" in group.command("!memory stats")
+    assert max(len(request.texts) for request in group.memory.stage.models.embeddings) <= 10
+    group.memory.stage.models.faults.batch = 0
 
 
 def test_unusable_vectors(group_411: Chat) -> None:

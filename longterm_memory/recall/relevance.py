@@ -40,6 +40,8 @@ _DATED_SELF = 3.0
 """The same once more for that memory itself: whoever asks about a day means what happened on it."""
 _STRANGER = -3.2
 """Every name in the question is unknown here."""
+_ACQUAINTED = 1.5
+"""Somebody who speaks here is named in the question."""
 _LONG, _LONG_FROM = 0.45, 25
 """Per doubling (natural logarithm) of the terms beyond so many: the more a message is about, the less close it is to
 any one memory."""
@@ -66,12 +68,14 @@ class Evidence:
     Attributes:
         terms: how many terms it has.
         strangers: share (0..1) of the names in it that are unknown here.
+        acquainted: whether it names somebody who speaks here.
         unspaced: share (0..1) of its characters from scripts without spaces.
         memories: how many are in the scope.
     """
 
     terms: int
     strangers: float
+    acquainted: bool
     unspaced: float
     memories: int
 
@@ -82,6 +86,7 @@ class Evidence:
         return float(
             _NONE
             + _STRANGER * self.strangers
+            + _ACQUAINTED * self.acquainted
             + _LONG * max(0.0, np.log(max(self.terms, 1) / _LONG_FROM))
             + _UNSPACED * self.unspaced
             + _SIZE * np.log(size / _SIZE_MIDDLE)

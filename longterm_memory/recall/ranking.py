@@ -23,7 +23,7 @@ from .index import ScopeIndex
 from .lexicon import Slots
 from .question import Question
 from .signals import Signals
-from .weights import WEIGHTS
+from .weights import WEIGHTS, Weights
 
 __all__ = ["WEIGHTS", "Ranked", "rank"]
 
@@ -54,6 +54,7 @@ def rank(
     calibration: Calibration,
     settings: Settings,
     now: float,
+    weights: Weights = WEIGHTS,
 ) -> Ranked:
     """Order the memories of an index for a question.
 
@@ -65,11 +66,12 @@ def rank(
         calibration: what unrelated means for the model.
         settings: weights, half-life, floor, zone.
         now: epoch seconds.
+        weights: what each signal is worth.
     """
     if not len(index):
         return Ranked((), 0, 0)
     question = Question.of(query, index, now, settings.zone)
-    signals = Signals.of(index, question, vector, calibration, settings, now)
+    signals = Signals.of(index, question, vector, calibration, settings, now, weights)
     alive = index.columns.alive[: len(index.columns)]
     relevance, floor = signals.relevance, settings.relevance_floor
     relevant = (relevance.memories >= floor) & (relevance.question >= floor)
@@ -79,7 +81,7 @@ def rank(
     def hit(slot: int) -> Hit:
         episode = index.at(slot).episode
         parts = {name: float(part[slot]) for name, part in signals.parts.items()} | _looked_at(
-            episode, question
+            episode, question, weights
         )
         score = Score(
             float(total[slot]) + parts["tag"] + parts["correction"],
@@ -91,13 +93,18 @@ def rank(
         )
         return Hit(episode, score, bool(relevant[slot]))
 
-    hits = _best(hit, total, places, query.k, wanted)
+    hits = _best(hit, total, places, query.k, wanted, weights.tag + weights.correction)
     below = int((alive & ~relevant).sum()) if query.floor else 0
     return Ranked(hits, int(alive.sum()), below, relevance.question)
 
 
 def _best(
-    hit: Callable[[int], Hit], total: np.ndarray, places: Slots, k: int, wanted: Callable[[int], bool]
+    hit: Callable[[int], Hit],
+    total: np.ndarray,
+    places: Slots,
+    k: int,
+    wanted: Callable[[int], bool],
+    reach: float,
 ) -> tuple[Hit, ...]:
     """Return the best ``k`` hits, nothing said twice by the same speaker.
 
@@ -107,9 +114,8 @@ def _best(
         places: slots that may be returned as far as relevance goes.
         k: how many.
         wanted: whether a slot's memory may be returned.
+        reach: the most that looking can add; what is further down than that below the top k is not looked at.
     """
-    # Those parts add at most this much, so nothing further down can still reach the top k.
-    reach = WEIGHTS.tag + WEIGHTS.correction
     best: dict[tuple[object, str], Hit] = {}
     firsts: list[float] = []
     for slot in _descending(total, places, k):
@@ -140,9 +146,9 @@ def _order(hit: Hit) -> tuple[float, float, str]:
     return -hit.score.total, -hit.episode.timestamp.timestamp(), hit.episode.id
 
 
-def _looked_at(episode: Episode, question: Question) -> dict[str, float]:
+def _looked_at(episode: Episode, question: Question, weights: Weights) -> dict[str, float]:
     named = any(f and f in question.folded for f in map(fold, episode.tags))
     return {
-        "tag": WEIGHTS.tag if named else 0.0,
-        "correction": WEIGHTS.correction if is_correction(episode.tags) else 0.0,
+        "tag": weights.tag if named else 0.0,
+        "correction": weights.correction if is_correction(episode.tags) else 0.0,
     }

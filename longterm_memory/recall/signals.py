@@ -21,7 +21,7 @@ from .index import ScopeIndex
 from .lexicon import Scores
 from .question import Question
 from .relevance import HEAVIEST, Relevance
-from .weights import WEIGHTS
+from .weights import WEIGHTS, Weights
 
 __all__ = ["Signals"]
 
@@ -71,6 +71,7 @@ class Signals:
         calibration: Calibration,
         settings: Settings,
         now: float,
+        weights: Weights = WEIGHTS,
     ) -> Signals:
         """Measure every memory of an index against a question.
 
@@ -81,10 +82,11 @@ class Signals:
             calibration: what unrelated means for the model.
             settings: weights of meaning and words, half-life.
             now: epoch seconds.
+            weights: what each of them is worth.
         """
         columns = index.columns
         alive = columns.alive[: len(columns)]
-        exact = _exact(index, question, settings)
+        exact = _exact(index, question, settings, weights)
         cosine = index.all_cosines(vector)
         close, meaning = _close(cosine, vector, calibration), _stretched(cosine, alive, vector, calibration)
         share = (
@@ -116,17 +118,17 @@ class Signals:
             ),
             parts={
                 "exact": exact,
-                "context": _context(index, np.maximum(legs, 0.0)),
-                "talk": WEIGHTS.talk
+                "context": _context(index, np.maximum(legs, 0.0), weights),
+                "talk": weights.talk
                 * columns.timeline.support(words if by_words else np.maximum(meaning, 0.0)),
-                "date": WEIGHTS.date * dated,
-                "named": WEIGHTS.named * _among(columns.speaker[: len(columns)], question.named),
-                "speaker": WEIGHTS.speaker * _among(columns.speaker[: len(columns)], question.asker),
-                "substance": WEIGHTS.substance
+                "date": weights.date * dated,
+                "named": weights.named * _among(columns.speaker[: len(columns)], question.named),
+                "speaker": weights.speaker * _among(columns.speaker[: len(columns)], question.asker),
+                "substance": weights.substance
                 * np.minimum(np.log1p(index.word_counts()) / np.log(_FULL), 1.0),
-                "asks": WEIGHTS.asks * columns.asks[: len(columns)],
-                "recency": WEIGHTS.recency * _recent(columns.time[: len(columns)], settings, now),
-                "importance": WEIGHTS.importance * (columns.importance[: len(columns)] - 2.0),
+                "asks": weights.asks * columns.asks[: len(columns)],
+                "recency": weights.recency * _recent(columns.time[: len(columns)], settings, now),
+                "importance": weights.importance * (columns.importance[: len(columns)] - 2.0),
             },
         )
 
@@ -156,12 +158,12 @@ def _against_best(scores: Scores) -> Scores:
     return scores / best if best > 0 else scores
 
 
-def _context(index: ScopeIndex, legs: Scores) -> Scores:
+def _context(index: ScopeIndex, legs: Scores, weights: Weights) -> Scores:
     """Return what the memories said just before and after each one add to it."""
     timeline = index.columns.timeline
     found = np.zeros_like(legs)
-    for sign, weights in ((1, WEIGHTS.before), (-1, WEIGHTS.after)):
-        for steps, weight in enumerate(weights, start=1):
+    for sign, nearer in ((1, weights.before), (-1, weights.after)):
+        for steps, weight in enumerate(nearer, start=1):
             found += weight * timeline.beside(legs, sign * steps)
     return found
 
@@ -199,12 +201,12 @@ def _recent(times: NDArray[np.float64], settings: Settings, now: float) -> Score
     return found
 
 
-def _exact(index: ScopeIndex, question: Question, settings: Settings) -> Scores:
+def _exact(index: ScopeIndex, question: Question, settings: Settings, weights: Weights) -> Scores:
     found = np.zeros(len(index.columns), dtype=np.float32)
     if settings.exact_match_boost:
-        found[index.holding(question.identifiers)] = WEIGHTS.exact
-        found[index.slots(_words_of(question.folded))] = WEIGHTS.episode_id
-    found[index.slots(record.episode.id for record in index.saying(question.text))] += WEIGHTS.literal
+        found[index.holding(question.identifiers)] = weights.exact
+        found[index.slots(_words_of(question.folded))] = weights.episode_id
+    found[index.slots(record.episode.id for record in index.saying(question.text))] += weights.literal
     return found
 
 

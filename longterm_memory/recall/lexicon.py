@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lexicon", "Scores", "Slots"]
+__all__ = ["SINGLE", "Lexicon", "Scores", "Slots"]
 
 _K1, _B = 0.9, 0.4
 """BM25 for short texts: saturation and length influence below the usual 1.2 and 0.75 (as Anserini does for
 passages).
 """
-_SINGLE = 0.5
-"""Weight of a single CJK character against a word or pair; on its own it says little."""
+SINGLE = 0.8
+"""Weight of a single CJK character against a word or pair; on its own it says a little less."""
 
 _TIMES_BITS = 8
 _TIMES_MAX = (1 << _TIMES_BITS) - 1
@@ -108,16 +108,23 @@ class Lexicon:
             return np.zeros(0, dtype=np.int64)
         return np.frombuffer(posting, dtype=np.int64) >> _TIMES_BITS
 
-    def scores(self, query: Iterable[str], heaviest: int | None = None) -> Scores:
+    def scores(self, query: Iterable[str], heaviest: int | None = None, single: float = SINGLE) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds (BM25,
         normalized).
 
         Args:
-            query: terms of the question (:func:`longterm_memory.text.terms.terms`).
+            query: terms of the question (:func:`longterm_memory.text.terms.terms`); what a long message says again and
+                again weighs more, by the logarithm.
             heaviest: the share is of the weight of the so many heaviest of them; ``None``: of all.
+            single: weight of a single CJK character, 0..1.
         """
         scores = np.zeros(len(self._lengths), dtype=np.float32)
-        weights = {t: self.idf(t) * (_SINGLE if len(t) == 1 and not t.isascii() else 1.0) for t in set(query)}
+        weights = {
+            term: self.idf(term)
+            * (single if len(term) == 1 and not term.isascii() else 1.0)
+            * (1.0 + math.log(times))
+            for term, times in Counter(query).items()
+        }
         total = sum(sorted(weights.values(), reverse=True)[:heaviest])
         if not self._memories or total <= 0:
             return scores

@@ -25,11 +25,13 @@ import numpy as np
 from .lexicon import Scores
 from .timeline import Timeline
 
-__all__ = ["HEAVIEST", "Evidence", "Relevance"]
+__all__ = ["HEAVIEST", "SINGLE", "Evidence", "Relevance"]
 
 HEAVIEST = 16
 """A question's words are compared with at most so many of the heaviest: a long message is about more than one thing."""
 
+SINGLE = 0.5
+"""Weight of a single CJK character: many are shared by chance."""
 _CLOSE, _SHARE = 17.0, 18.0
 """Per unit of closeness and of the share of words, each times its setting (one half unless changed)."""
 _EXACT = 12.0

@@ -20,7 +20,7 @@ from .calibration import Calibration
 from .index import ScopeIndex
 from .lexicon import Scores
 from .question import Question
-from .relevance import HEAVIEST, Relevance
+from .relevance import HEAVIEST, SINGLE, Relevance
 from .weights import WEIGHTS, Weights
 
 __all__ = ["Signals"]
@@ -90,7 +90,9 @@ class Signals:
         cosine = index.all_cosines(vector)
         close, meaning = _close(cosine, vector, calibration), _stretched(cosine, alive, vector, calibration)
         share = (
-            index.lexical(question.telling, HEAVIEST) if settings.lexical_weight else np.zeros_like(cosine)
+            index.lexical(question.telling, HEAVIEST, SINGLE)
+            if settings.lexical_weight
+            else np.zeros_like(cosine)
         )
         words = _against_best(index.lexical(question.topic)) if settings.lexical_weight else share
         if question.only_identifiers and settings.exact_match_boost:

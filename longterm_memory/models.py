@@ -217,6 +217,11 @@ class RecallQuery(_Frozen):
     exclude_senders: frozenset[str] = frozenset()
     """Senders whose memories must not come back (people who opted out)."""
 
+    @property
+    def narrows(self) -> bool:
+        """Whether some active memories of the scope must not come back."""
+        return self.filters.narrows or bool(self.exclude or self.exclude_senders)
+
 
 @dataclass(frozen=True, slots=True)
 class Score:

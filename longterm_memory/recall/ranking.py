@@ -71,8 +71,12 @@ def rank(
     if not len(index):
         return Ranked((), 0, 0)
     question = Question.of(query, index, now, settings.zone)
-    signals = Signals.of(index, question, vector, calibration, settings, now, weights)
     alive = index.columns.alive[: len(index.columns)]
+    eligible = alive.copy()
+    if query.narrows:
+        # What may not be returned says nothing about whether there is an answer.
+        eligible[alive] = [wanted(slot) for slot in np.flatnonzero(alive).tolist()]
+    signals = Signals.of(index, question, vector, calibration, settings, now, weights, eligible=eligible)
     relevance, floor = signals.relevance, settings.relevance_floor
     relevant = (relevance.memories >= floor) & (relevance.question >= floor)
     places = np.flatnonzero(alive & relevant) if query.floor else np.flatnonzero(alive)

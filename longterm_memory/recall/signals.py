@@ -72,6 +72,8 @@ class Signals:
         settings: Settings,
         now: float,
         weights: Weights = WEIGHTS,
+        *,
+        eligible: NDArray[np.bool_] | None = None,
     ) -> Signals:
         """Measure every memory of an index against a question.
 
@@ -83,6 +85,7 @@ class Signals:
             settings: weights of meaning and words, half-life.
             now: epoch seconds.
             weights: what each of them is worth.
+            eligible: per slot, whether it may be part of an answer; all living ones unless given.
         """
         columns = index.columns
         alive = columns.alive[: len(columns)]
@@ -100,7 +103,7 @@ class Signals:
             close, meaning, share, words = (
                 np.where(exact > 0, a, 0.0) for a in (close, meaning, share, words)
             )
-        close = np.where(alive, close, 0.0).astype(np.float32)
+        able = alive if eligible is None else eligible
         dated = _dated(columns.time[: len(columns)], question.windows, now)
         by_meaning, by_words = settings.vector_weight_effective, settings.lexical_weight
         legs = by_meaning * meaning + by_words * words
@@ -110,10 +113,10 @@ class Signals:
             words=words,
             relevance=Relevance.of(
                 question.evidence,
-                close=close,
-                share=share,
-                dated=np.where(alive, dated, 0.0),
-                exact=np.where(alive, exact, 0.0),
+                close=np.where(able, close, 0.0),
+                share=np.where(able, share, 0.0),
+                dated=np.where(able, dated, 0.0),
+                exact=np.where(able, exact, 0.0),
                 timeline=columns.timeline,
                 by_meaning=by_meaning,
                 by_words=by_words,

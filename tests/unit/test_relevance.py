@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from longterm_memory.models import RecallQuery
+from longterm_memory.models import Filters, RecallQuery
 from longterm_memory.recall.calibration import SENTENCES, Calibration
 from longterm_memory.recall.index import ScopeIndex
 from longterm_memory.recall.question import Question
@@ -17,7 +17,7 @@ from longterm_memory.recall.ranking import Ranked, rank
 from longterm_memory.records.vectors import Quantized, Vector, unit
 from longterm_memory.settings import Settings
 from playground.embedders import HashedWords
-from tests.support.core import NOW, TAO, numbered_id, record
+from tests.support.core import MINA, NOW, TAO, numbered_id, record
 
 FACTS = (
     "Mina keeps the spare key of the boathouse in a blue teapot",
@@ -126,3 +126,27 @@ def test_the_floor_reaches_from_everything_to_almost_nothing() -> None:
     assert counts[0] == len(FACTS)
     assert len(asked(index, UNKNOWN[0], floor=0).hits) == len(FACTS)
     assert [hit.episode.content for hit in asked(index, "PROJ-123").hits] == [FACTS[2]]
+
+
+def test_what_filters_keep_out_does_not_make_an_answer() -> None:
+    index = ScopeIndex()
+    index.put(record("the spare key of the boathouse is in the teapot", numbered_id(1), speaker=MINA))
+    for number in range(2, 12):
+        index.put(record(f"Tao painted boat number {number}", numbered_id(number), speaker=TAO))
+    question = "where is the spare key of the boathouse?"
+
+    def answered(filters: Filters) -> Ranked:
+        return rank(
+            index,
+            RecallQuery(text=question, k=5, filters=filters),
+            unit(HashedWords().embed([question])[0]),
+            wanted=lambda slot: filters.keeps(index.at(slot).episode),
+            calibration=Calibration.of([unit(v) for v in HashedWords().embed(list(SENTENCES))]),
+            settings=Settings(),
+            now=NOW.timestamp(),
+        )
+
+    assert len(answered(Filters()).hits) == 1
+    assert answered(Filters(sender_id=MINA.id)).hits
+    of_tao = answered(Filters(sender_id=TAO.id))
+    assert of_tao.hits == () and of_tao.answered < 0.5

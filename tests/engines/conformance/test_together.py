@@ -89,7 +89,9 @@ async def test_five_hundred_recalls_in_spaces_with_identical_texts(engine: Engin
                 await memory.show(theirs[n % 40])
             return
         sender = ("9001", "9002")[n // 2 % 2] if n % 5 == 3 else ""
-        query = RecallQuery(text=f"flight {n % 40} gate", k=10, filters=Filters(sender_id=sender))
+        query = RecallQuery(
+            text=f"flight {n % 40} gate", k=10, filters=Filters(sender_id=sender), floor=False
+        )
         result = await memory.recall(query)
         assert result.hits
         assert {hit.episode.id for hit in result.hits} <= ids[own]

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import lru_cache
 
 from .errors import BadArgument
-from .models import CONTENT_MAX, IMPORTANCE_DEFAULT
+from .models import CONTENT_MAX, IMPORTANCE_DEFAULT, Episode
 from .scope import Speaker
 from .text.fold import well_formed
 from .text.secrets import find_labelled, find_secret
 
-__all__ = ["TAGS_CHARS_MAX", "TAGS_MAX", "EpisodeDraft", "checked_content", "not_labelled_secret"]
+__all__ = ["TAGS_CHARS_MAX", "TAGS_MAX", "EpisodeDraft", "Revision", "checked_content", "not_labelled_secret"]
 
 TAGS_MAX = 50
 """Most tags of one memory."""
@@ -51,6 +51,48 @@ def not_labelled_secret(tags: Iterable[str], content: str) -> None:
     kind = find_labelled(tags, content)
     if kind:
         raise BadArgument("content_secret", kind=kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What somebody wants changed in a memory; ``None`` = as it is.
+
+    Attributes:
+        content: another text.
+        tags: all tags that it then has.
+        importance: 1..5.
+        timestamp: when it happened.
+    """
+
+    content: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: int | None = None
+    timestamp: datetime | None = None
+
+    def of(self, episode: Episode) -> dict[str, object]:
+        """Return the fields of a memory that would differ, checked.
+
+        Raises:
+            BadArgument: as :func:`checked_content` and :class:`EpisodeDraft`; ``edit_same`` when none would.
+        """
+        content = episode.content if self.content is None else checked_content(self.content)
+        tags = episode.tags if self.tags is None else EpisodeDraft(content, tags=self.tags).tags
+        not_labelled_secret(tags, content)
+        wanted: dict[str, object] = {
+            "content": content,
+            "tags": tags,
+            "importance": episode.importance if self.importance is None else self.importance,
+            "timestamp": episode.timestamp if self._same_second(episode) else self.timestamp,
+        }
+        changed = {name: value for name, value in wanted.items() if value != getattr(episode, name)}
+        if not changed:
+            raise BadArgument("edit_same", id=episode.id)
+        return changed
+
+    def _same_second(self, episode: Episode) -> bool:
+        """Whether the time stays: what is shown of it, and comes back, has no fractions of a second."""
+        shown = episode.timestamp.replace(microsecond=0)
+        return self.timestamp is None or self.timestamp in (shown, episode.timestamp)
 
 
 @dataclass(frozen=True, slots=True)

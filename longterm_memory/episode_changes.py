@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from .collection import Collection
-from .drafts import checked_content, not_labelled_secret
+from .drafts import Revision, checked_content
 from .episode_writing import EpisodeWriter
 from .errors import BadArgument, NotFound
 from .ids import is_id
@@ -126,41 +126,47 @@ class EpisodeChanges:
             await self._writer.finish(scope.user_key, [record.episode])
             return await self._replace(record, self._writer.next(record, status=status, superseded_by=""))
 
-    async def edit(self, scope: Scope, episode_id: str, content: str, check: Check = unchecked) -> Changed:
-        """Give a memory another text; id, times, speaker and status stay.
+    async def edit(
+        self, scope: Scope, episode_id: str, revision: Revision, check: Check = unchecked
+    ) -> Changed:
+        """Give a memory another text, tags, importance or time; id, speaker and status stay. Only another text is
+        embedded.
 
         Args:
             scope: where it is.
             episode_id: which.
-            content: the new text.
+            revision: what changes.
             check: asked right before the write.
 
         Raises:
             NotFound: not in this scope.
-            BadArgument: the text cannot be stored, is the one it has (``edit_same``), or the same speaker
-                already said it (``edit_duplicate``).
+            BadArgument: a value cannot be stored, all of them are what it has (``edit_same``), or the same speaker
+                already said that text (``edit_duplicate``).
             EmbeddingFailed, StoreFailed, StorageFailed: nothing was changed, or (``change_unknown``) nobody can
                 tell.
         """
-        text = checked_content(content)
+        texts = [] if revision.content is None else [checked_content(revision.content)]
         if not self._collection.filled:
             raise NotFound("id_unknown", id=episode_id)
-        vectors, _ = await asyncio.gather(
-            self._collection.embeddings.embed([text], stored=True),
-            self._recaller.warm(scope.user_key, seconds=WARM_SECONDS),
-        )
+        vectors: list[Vector] = []
+        if texts:
+            vectors, _ = await asyncio.gather(
+                self._collection.embeddings.embed(texts, stored=True),
+                self._recaller.warm(scope.user_key, seconds=WARM_SECONDS),
+            )
         async with self._collection.lock(scope.user_key):
             record = await record_of(self._collection, scope.user_key, episode_id)
-            if record.episode.content == text:
-                raise BadArgument("edit_same", id=episode_id)
-            not_labelled_secret(record.episode.tags, text)
+            fields = revision.of(record.episode)
             model = self._collection.base.model
-            said = record.episode.model_copy(update={"content": text})
-            await self._refuse_second(scope, said, vectors[0], model)
+            if "content" in fields:
+                said = record.episode.model_copy(update=fields)
+                await self._refuse_second(scope, said, vectors[0], model)
             check()
             await self._writer.finish(scope.user_key, [record.episode])
-            new = self._writer.next(record, content=text)
-            return await self._replace(record, replace(new, vector=Quantized.of(vectors[0]), model=model))
+            new = self._writer.next(record, **fields)
+            if "content" in fields:
+                new = replace(new, vector=Quantized.of(vectors[0]), model=model)
+            return await self._replace(record, new)
 
     async def _refuse_second(self, scope: Scope, episode: Episode, vector: Vector, model: str) -> None:
         """Refuse a text that another active memory of the same speaker has.

@@ -234,6 +234,14 @@ class EpisodeStore:
         kept = [r.episode for r in latest(records) if filters.keeps(r.episode)]
         return sorted(kept, key=newest_first)
 
+    async def count(self, user_key: str, *, timeout: float = 25.0) -> int:  # noqa: ASYNC109 - as select
+        """Return how many active memories a scope has; costs nothing while its index is loaded.
+
+        Raises:
+            StoreFailed: as :meth:`select`.
+        """
+        return len((await self._recaller.loaded(user_key, timeout=timeout)).living())
+
     async def related(self, scope: Scope, episode: Episode) -> Relatives:
         """Return what replaced a memory, and what it replaced, as far as that is still there.
 
@@ -262,14 +270,19 @@ class EpisodeStore:
             StoreFailed: it may still be there; nothing is reported as deleted. ``change_unknown``: it may be gone.
         """
         async with self._collection.lock(scope.user_key):
-            chain = await self._chain(scope.user_key, episode)
+            chain = [e.id for e in await self.chain(scope, episode)]
             there = await self._writer.delete(scope.user_key, [episode.id, *chain])
         if episode.id not in there:
             raise NotFound("id_unknown", id=episode.id)
         return Forgotten(episode, tuple(chain))
 
-    async def _chain(self, user_key: str, episode: Episode) -> list[str]:
-        found: dict[str, Episode] = {}
+    async def chain(self, scope: Scope, episode: Episode) -> list[Episode]:
+        """Return the superseded versions of a memory's chain by the same speaker: what goes when it is forgotten.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        user_key, found = scope.user_key, dict[str, Episode]()
         heads = {episode.id: episode}
         while claimed := {
             i: version for e in heads.values() for i, version in e.supersedes if i != episode.id
@@ -283,7 +296,7 @@ class EpisodeStore:
                 and (_replaced_by(r.episode, heads) or left_active(r, claimed[r.episode.id]))
             }
             found |= heads
-        return list(found)
+        return list(found.values())
 
     async def erase(self, scope: Scope, chosen: Callable[[Episode], bool]) -> tuple[str, ...]:
         """Delete every memory of the scope that is chosen, whatever its status, and read the whole scope again

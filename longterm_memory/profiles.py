@@ -128,6 +128,10 @@ class ProfileStore:
         Raises:
             StorageFailed: ``storage_down`` when the keys could not be listed.
         """
+        return await self.read_all(await self.keys(scope))
+
+    async def read_all(self, keys: Sequence[str]) -> tuple[list[StoredProfile], list[StorageFailed]]:
+        """Return the profiles under keys of :meth:`keys`, and a failure for each one that cannot be read."""
         turn = asyncio.Semaphore(_READS_AT_ONCE)
 
         async def attempt(key: str) -> StoredProfile | StorageFailed | None:
@@ -137,7 +141,7 @@ class ProfileStore:
                 except StorageFailed as exc:
                     return exc
 
-        found = await asyncio.gather(*map(attempt, await self.keys(scope)))
+        found = await asyncio.gather(*map(attempt, keys))
         return (
             [one for one in found if isinstance(one, StoredProfile)],
             [one for one in found if isinstance(one, StorageFailed)],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from .access import Access
 from .audit import AuditTrail
+from .browsing import Browsing
 from .episodes import EpisodeDraft, Relatives, Remembered
 from .errors import LongTermMemoryError
 from .listing import PAGE_SIZE, Page, newest_first
@@ -37,7 +38,7 @@ from .policy import (
 from .privacy import Privacy
 from .profiles import Limits
 from .recall.recaller import Fill
-from .scope import Scope
+from .scope import Scope, Speaker
 from .scoped_changes import Changes, narrowing
 from .settings import Settings
 from .transfer.transfer import Transfer
@@ -57,6 +58,7 @@ class ScopedMemory:
     """Memory of one conversation. Made by :meth:`MemoryService.scoped`; holds nothing but who acts where.
 
     Attributes:
+        browsing: pages of everybody's profiles and memories, counts over time.
         changes: archive, restore, edit, forget, delete.
         privacy: opting out, and erasure.
         transfer: export and import.
@@ -73,6 +75,7 @@ class ScopedMemory:
         self.changes = Changes(self._access, self.select)
         self.privacy = Privacy(self._access)
         self.transfer = Transfer(self._access, self.select)
+        self.browsing = Browsing(self._access, self.select)
 
     # ------------------------------------------------------------ L1
 
@@ -109,8 +112,18 @@ class ScopedMemory:
         target: str | None = None,
         fact_key: str = "",
         previous_value: str = "",
+        speaker: Speaker | None = None,
     ) -> ProfileChange:
         """Change the current speaker's profile, or the profile of the conversation.
+
+        Args:
+            field: as in :meth:`.profiles.ProfileStore.update`, like all that is not said here.
+            action: as there.
+            values: as there.
+            target: as there.
+            fact_key: as there.
+            previous_value: as there.
+            speaker: whose profile, when not the current speaker's.
 
         Raises:
             BadArgument: a value cannot be used, or nobody is known to be speaking.
@@ -118,11 +131,13 @@ class ScopedMemory:
             StorageFailed: nothing was changed.
         """
         where = target or ("session" if field == "notes" else "speaker")
-        self._access.decide(Action.CHANGE_SESSION_PROFILE if where == "session" else Action.CHANGE_OWN)
-        check = await self._access.check_wanted(self.actor.speaker.id)
+        whose = self.actor.speaker if speaker is None else speaker
+        own = Action.CHANGE_OWN if whose.id == self.actor.speaker.id else Action.CHANGE_OTHER
+        self._access.decide(Action.CHANGE_SESSION_PROFILE if where == "session" else own)
+        check = await self._access.check_wanted(whose.id)
         change = await self._service.profiles.update(
             self.scope,
-            self.actor.speaker,
+            whose,
             field=field,
             action=action,
             values=values,
@@ -136,7 +151,7 @@ class ScopedMemory:
             session = where == "session"
             await self._access.audit(
                 "update_profile",
-                ("session_profile", self.scope.scope_key) if session else ("profile", self.actor.speaker.id),
+                ("session_profile", self.scope.scope_key) if session else ("profile", whose.id),
                 {
                     "field": field,
                     "action": action,
@@ -217,15 +232,24 @@ class ScopedMemory:
         shown = tuple(hit for hit in result.hits if sees(self.actor, self.scope, hit.episode))
         return replace(result, hits=shown)
 
-    async def select(self, filters: Filters) -> list[Episode]:
+    async def select(
+        self,
+        filters: Filters,
+        *,
+        timeout: float = 25.0,  # noqa: ASYNC109 - a page on its way is not cut off
+    ) -> list[Episode]:
         """Return every memory that passes the filters and may be shown to the actor, newest first.
+
+        Args:
+            filters: which.
+            timeout: seconds for reading a scope that is not loaded yet.
 
         Raises:
             Forbidden, StoreFailed, StorageFailed: nothing, or not everything, could be read.
         """
         self._access.decide(Action.READ)
         off = await self._access.opted_out()
-        found = await (await self._access.episodes()).select(self.scope.user_key, filters)
+        found = await (await self._access.episodes()).select(self.scope.user_key, filters, timeout=timeout)
         return [e for e in found if self._access.shows(e, off)]
 
     async def page(self, filters: Filters, number: int = 1, size: int = PAGE_SIZE) -> Page[Episode]:

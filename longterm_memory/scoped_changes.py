@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from .drafts import Revision
 from .errors import BadArgument, NotFound, StorageFailed
 from .models import KEPT_STATUSES, Episode, Filters, Status
 from .policy import Action, check_episode_change
@@ -75,17 +76,34 @@ class Changes:
             BadArgument: the text cannot be stored.
             EmbeddingFailed, StoreFailed, StorageFailed: as :meth:`archive`.
         """
+        return await self.revise(episode_id, Revision(content))
+
+    async def revise(self, episode_id: str, revision: Revision) -> Episode:
+        """Give a memory another text, tags, importance or time; everything else stays.
+
+        Raises:
+            NotFound, Forbidden, BadArgument, EmbeddingFailed, StoreFailed, StorageFailed: as :meth:`edit`.
+        """
         before, check = await self._changeable(episode_id)
+        content = before.content if revision.content is None else revision.content.strip()
         summary: dict[str, int | str] = {
             "content_len_before": len(before.content),
-            "content_len": len(content.strip()),
+            "content_len": len(content),
         }
+        others = [name for name in _DETAILS if getattr(revision, name) is not None]
+        if others:
+            summary["fields"] = ",".join(others)
         async with self._access.noted_if_unknown("edit", ("episode", episode_id), summary):
             changed = await (await self._access.episodes()).changes.edit(
-                self._access.scope, episode_id, content, check
+                self._access.scope, episode_id, revision, check
             )
-        lengths = (len(changed.before.content), len(changed.episode.content))
-        await self._access.audit("edit", ("episode", episode_id), dict(zip(summary, lengths, strict=True)))
+        summary |= {
+            "content_len_before": len(changed.before.content),
+            "content_len": len(changed.episode.content),
+        }
+        await self._access.audit("edit", ("episode", episode_id), summary)
+        if changed.before.content == changed.episode.content:
+            return changed.episode
         return await self._shown_as_it_is(changed)
 
     async def _shown_as_it_is(self, changed: Changed) -> Episode:
@@ -159,14 +177,26 @@ class Changes:
         self._access.decide(Action.CHANGE_OWN if mine else Action.BULK_DELETE)
         return await self._delete(found, ",".join(sorted(narrowing(filters))))
 
-    async def delete_chosen(self, episode_ids: Sequence[str]) -> tuple[str, ...]:
+    async def delete_chosen(self, episode_ids: Sequence[str], *, chains: bool = False) -> tuple[str, ...]:
         """Delete the memories with these ids, as far as they are here; returns the ids that are gone now.
+
+        Args:
+            episode_ids: which.
+            chains: whether the superseded versions of their chains go as well, as in :meth:`forget`.
 
         Raises:
             Forbidden: one of them may not be changed; then none is deleted.
             StoreFailed, StorageFailed: some may still be there.
         """
-        episodes, found = await self._access.episodes(), []
+        return await self._delete(await self.chosen(episode_ids, chains=chains), "ids")
+
+    async def chosen(self, episode_ids: Sequence[str], *, chains: bool = False) -> list[Episode]:
+        """Return what :meth:`delete_chosen` would delete.
+
+        Raises:
+            Forbidden, StoreFailed, StorageFailed: as there.
+        """
+        episodes, found = await self._access.episodes(), list[Episode]()
         for episode_id in dict.fromkeys(episode_ids):
             try:
                 found.append(await episodes.find(self._access.scope, episode_id))
@@ -176,7 +206,13 @@ class Changes:
             check_episode_change(
                 self._access.actor, self._access.scope, episode, self._access.settings.command_policy
             )
-        return await self._delete(found, "ids")
+        if chains:
+            known = {e.id for e in found}
+            for episode in [e for e in found if e.supersedes]:
+                older = await episodes.chain(self._access.scope, episode)
+                found += [e for e in older if e.id not in known]
+                known.update(e.id for e in older)
+        return found
 
     async def _delete(self, found: Sequence[Episode], filters: str) -> tuple[str, ...]:
         """Delete memories that the actor may delete; returns the ids of those that were still there."""
@@ -194,6 +230,10 @@ class Changes:
             await self._access.service.scrub(self._access.scope, episode_ids)
         except StorageFailed as exc:
             raise StorageFailed("deleted_but_snapshot") from exc
+
+
+_DETAILS = ("tags", "importance", "timestamp")
+"""What an edit can change beside the text."""
 
 
 def narrowing(filters: Filters) -> list[str]:

@@ -31,7 +31,7 @@ from .recall.recaller import Recaller
 from .recall.reranking import Reranking
 from .scope import Scope
 from .scoped import ScopedMemory
-from .settings import Settings
+from .settings import Settings, Source
 from .snapshots import SnapshotStore
 from .spaces import SpaceRegistry
 from .transfer.backup import Backups
@@ -102,6 +102,10 @@ class MemoryService:
     def configuration(self, base: KnowledgeBase | None) -> tuple[Settings, tuple[str, ...]]:
         """Return the settings in force with a knowledge base, and a line for each value that cannot be used."""
         return Settings.load(self._plugin_config(), base.creation_settings if base else {})
+
+    def sources(self, base: KnowledgeBase | None) -> dict[str, Source]:
+        """Return where the value of each setting in force comes from."""
+        return Settings.sources(self._plugin_config(), base.creation_settings if base else {})
 
     async def collection(self) -> Collection:
         """Return the knowledge base in use.

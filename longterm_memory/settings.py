@@ -26,7 +26,7 @@ from pydantic import (
 from .scope import Isolation, clean_id
 from .words import FALLBACK, LANGUAGES
 
-__all__ = ["CREATION_SETTINGS", "LANGUAGES", "Settings"]
+__all__ = ["CREATION_SETTINGS", "LANGUAGES", "Settings", "Source"]
 
 
 def _number(value: object) -> object:
@@ -180,6 +180,32 @@ class Settings(BaseModel):
                 except ValidationError as exc:
                     problems.append(f"{name}: {_expectation(exc)}")
         return cls.model_construct(**{**_DEFAULTS, **chosen}), tuple(problems)
+
+    @classmethod
+    def sources(
+        cls, plugin_config: Mapping[str, Any], creation_settings: Mapping[str, Any]
+    ) -> dict[str, Source]:
+        """Return where :meth:`load` takes each value from."""
+        found: dict[str, Source] = {}
+        for name in cls.model_fields:
+            in_base = name in CREATION_SETTINGS and _usable(name, creation_settings)
+            in_config = name != "embedding_model_uuid" and _usable(name, plugin_config)
+            found[name] = "config" if in_config else "knowledge_base" if in_base else "default"
+        return found
+
+
+Source = Literal["config", "knowledge_base", "default"]
+
+
+def _usable(name: str, source: Mapping[str, Any]) -> bool:
+    raw = source.get(name) if isinstance(source, Mapping) else None
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
+        return False
+    try:
+        _ADAPTERS[name].validate_python(raw)
+    except ValidationError:
+        return False
+    return True
 
 
 CREATION_SETTINGS = (

@@ -36,20 +36,22 @@ def snapshot_key(scope_key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a stored snapshot shows, or may show: (user key, id) of memories, and whose turns it is of, where."""
+    """What a stored snapshot shows, or may show: (user key, id) of memories, and whose turns it is of, where; when."""
 
     scope_key: str = ""
     episodes: frozenset[tuple[str, str]] = frozenset()
     senders: frozenset[str] = frozenset()
+    at: str = ""
 
     @classmethod
     def by(cls, snapshot: Snapshot) -> _Shown:
         key = _user_key(snapshot)
         shown = frozenset((key, e.id) for e in snapshot.episodes)
-        return cls(snapshot.scope_key, shown, frozenset({snapshot.sender_id}))
+        return cls(snapshot.scope_key, shown, frozenset({snapshot.sender_id}), snapshot.at)
 
     def __or__(self, other: _Shown) -> _Shown:
-        return _Shown(other.scope_key, self.episodes | other.episodes, self.senders | other.senders)
+        senders = self.senders | other.senders
+        return _Shown(other.scope_key, self.episodes | other.episodes, senders, other.at)
 
 
 _NOTHING = _Shown()
@@ -102,6 +104,20 @@ class SnapshotStore:
             StorageFailed: storage did not answer or holds something unreadable.
         """
         return await self._read(snapshot_key(scope_key))
+
+    async def at(self, scope_key: str) -> str:
+        """Return when a conversation's latest injection was, ``""`` when there is none; read once per process.
+
+        Raises:
+            StorageFailed: as :meth:`get`.
+        """
+        key = snapshot_key(scope_key)
+        async with self._lock(key):
+            shown = self._shown.get(key)
+            if shown is None:
+                known = await self._read(key)
+                shown = self._shown[key] = _Shown.by(known) if known else _NOTHING
+            return shown.at
 
     # ------------------------------------------------------------ forgetting
 

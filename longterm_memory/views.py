@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from .erasure import Traces
 from .errors import LongTermMemoryError
@@ -16,7 +17,9 @@ from .profile_records import StoredProfile
 from .scope import Scope
 from .settings import Settings
 
-__all__ = ["AuditPage", "ErasureOffer", "Exported", "Overview", "ProfileView", "Stats"]
+__all__ = ["AuditPage", "ErasureOffer", "Exported", "Overview", "ProfileView", "Stats", "most"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,8 @@ class Stats:
         return cls(
             statuses=dict(Counter(e.status for e in episodes)),
             speakers=tuple(((sender, names[sender]), count) for sender, count in by_sender),
-            tags=_most(tag for e in active for tag in dict.fromkeys(e.tags)),
-            sources=_most(e.source for e in active),
+            tags=most(tag for e in active for tag in dict.fromkeys(e.tags)),
+            sources=most(e.source for e in active),
             months=tuple(sorted(months.items())),
             importances={level: importances[level] for level in range(1, 6)},
             oldest=active[-1].timestamp if active else None,
@@ -116,7 +119,8 @@ class Stats:
         )
 
 
-def _most(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def most(values: Iterable[T]) -> tuple[tuple[T, int], ...]:
+    """Return each value with how often it occurs, most first."""
     return tuple(Counter(values).most_common())
 
 

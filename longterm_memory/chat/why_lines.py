@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..models import Hit, RecallResult
+from ..recall.explained import BOOSTS
 from ..recall.weights import WEIGHTS
 from ..settings import Settings
 from .episode_lines import episode_line
@@ -15,10 +16,7 @@ __all__ = ["PARTS", "WHY_HITS", "why"]
 WHY_HITS = 7
 """Memories that are explained."""
 
-PARTS = (
-    *("exact", "date", "context", "talk", "substance", "asks"),
-    *("recency", "importance", "speaker", "named", "tag", "correction", "rerank"),
-)
+PARTS = BOOSTS
 """The additive parts of a score in the order shown; each has a sentence ``why_<part>``."""
 
 

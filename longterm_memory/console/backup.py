@@ -127,9 +127,9 @@ async def _note(service: MemoryService, report: ImportReport) -> None:
 
 ROUTES = {
     "/backup": Route(Request, _kept),
-    "/backup_make": Route(Request, _make),
+    "/backup_make": Route(Request, _make, reads=False),
     "/backup_part": Route(PartRequest, _part),
-    "/backup_restore": Route(Request, _restore),
-    "/backup_drop": Route(Request, _drop),
-    "/restore_file": Route(RestoreFileRequest, _restore_file),
+    "/backup_restore": Route(Request, _restore, reads=False),
+    "/backup_drop": Route(Request, _drop, reads=False),
+    "/restore_file": Route(RestoreFileRequest, _restore_file, reads=False),
 }

@@ -78,6 +78,6 @@ async def _person(service: MemoryService, request: ErasePersonRequest) -> Erasur
 
 
 ROUTES = {
-    "/erase_space": Route(EraseSpaceRequest, _space),
-    "/erase_person": Route(ErasePersonRequest, _person),
+    "/erase_space": Route(EraseSpaceRequest, _space, reads=False),
+    "/erase_person": Route(ErasePersonRequest, _person, reads=False),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import LongTermMemoryError, NotFound
 from ..policy import Actor
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from ..scoped import ScopedMemory
     from ..service import MemoryService
 
-__all__ = ["Request", "Route", "SpaceRequest", "operator", "spoken"]
+__all__ = ["LongText", "Request", "Route", "ShortText", "SpaceRequest", "operator", "spoken"]
+
+ShortText = Annotated[str, Field(max_length=1_000)]
+"""A name, an id, a code, a time."""
+LongText = Annotated[str, Field(max_length=8_000)]
+"""A question, an entry, notes."""
 
 
 class Request(BaseModel):
@@ -71,7 +76,8 @@ async def spoken(service: MemoryService, language: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What an endpoint takes, and who answers it."""
+    """What an endpoint takes, and who answers it; one that only reads may be cut off when it takes too long."""
 
     request: type[Request]
     run: Callable[[MemoryService, Any], Awaitable[BaseModel]]
+    reads: bool = True

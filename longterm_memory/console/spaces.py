@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ..errors import LongTermMemoryError
 from ..logs import get_logger
-from ..models import Filters
 from ..scope import Isolation, Scope
 from ..spaces import FoundSpace, found_spaces
-from .requests import Request, Route, operator
+from ..text.fold import fold
+from .requests import Request, Route, ShortText, operator
 
 if TYPE_CHECKING:
     from ..scoped import ScopedMemory
@@ -36,20 +36,24 @@ class SpacesRequest(Request):
 
     Attributes:
         search: text that must stand in the bot, session or a key, in any case; empty: all.
-        counts: whether to count memories too; that reads whole spaces and takes longer.
-        limit: most spaces to return, 1..1000.
+        sort: ``activity``: last active first; ``name``: by session name.
+        counts: whether to count the memories of those on the page too; that reads whole spaces the first time.
+        page: from 1; one beyond the last is the last one.
+        size: spaces on a page, 1..100.
     """
 
-    search: str = ""
+    search: ShortText = ""
+    sort: Literal["activity", "name"] = "activity"
     counts: bool = False
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 500
+    page: Annotated[int, Field(ge=1)] = 1
+    size: Annotated[int, Field(ge=1, le=100)] = 50
 
 
 class DeriveRequest(Request):
     """A space as a person names it; no ``isolation`` means the configured one."""
 
-    bot_uuid: str = ""
-    session_name: str = ""
+    bot_uuid: ShortText = ""
+    session_name: ShortText = ""
     isolation: Isolation | None = None
 
 
@@ -65,7 +69,8 @@ class Space(BaseModel):
         user_key: memories live under it.
         profiles: stored profiles: of the conversation and of its speakers.
         episodes: active memories under ``user_key``; ``None`` when they were not counted.
-        last_activity: time of the last injection or profile change, ISO-8601, ``""`` when not known.
+        last_activity: time of the last injection, or without one of the last change of the conversation's profile,
+            ISO-8601, ``""`` when not known.
     """
 
     space_id: str
@@ -100,7 +105,7 @@ class KnowledgeBaseAnswer(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces that exist, last active first; ``total`` counts those beyond the limit too.
+    """A page of the spaces that exist; ``total`` counts all that match.
 
     ``untold`` counts spaces with long names that are in neither: there was no time to read whose they are, or that
     is not readable.
@@ -108,6 +113,8 @@ class SpacesAnswer(BaseModel):
 
     spaces: list[Space]
     total: int
+    page: int
+    pages: int
     untold: int
     knowledge_base: KnowledgeBaseAnswer | None
 
@@ -138,15 +145,20 @@ async def _spaces(service: MemoryService, request: SpacesRequest) -> SpacesAnswe
     spaces = [
         Space.of(f.scope, profiles=f.profiles, last_activity=active.get(f.scope.scope_key, "")) for f in found
     ]
-    spaces.sort(key=lambda s: s.session_name)
-    spaces.sort(key=lambda s: s.last_activity, reverse=True)
-    total, spaces = len(spaces), spaces[: request.limit]
+    spaces.sort(key=lambda s: (fold(s.session_name), s.scope_key))
+    if request.sort == "activity":
+        spaces.sort(key=lambda s: s.last_activity, reverse=True)
+    total, pages = len(spaces), max(1, -(-len(spaces) // request.size))
+    page = min(request.page, pages)
+    spaces = spaces[(page - 1) * request.size : page * request.size]
     if request.counts and base is not None:
         scopes = {f.scope.space_id: f.scope for f in found}
         counted = await _counts(service, [scopes[s.space_id] for s in spaces])
         spaces = [s.model_copy(update={"episodes": counted.get(s.user_key)}) for s in spaces]
     used = KnowledgeBaseAnswer(id=base.id, has_model=bool(base.model)) if base else None
-    return SpacesAnswer(spaces=spaces, total=total, untold=len(known.untold), knowledge_base=used)
+    return SpacesAnswer(
+        spaces=spaces, total=total, page=page, pages=pages, untold=len(known.untold), knowledge_base=used
+    )
 
 
 async def _derive(service: MemoryService, request: DeriveRequest) -> DeriveAnswer:
@@ -172,8 +184,7 @@ async def _last_activities(service: MemoryService, found: list[FoundSpace]) -> d
     async def read(entry: FoundSpace) -> None:
         async with reading:
             try:
-                snapshot = await service.snapshots.get(entry.scope.scope_key) if entry.snapshot else None
-                at = snapshot.at if snapshot else ""
+                at = await service.snapshots.at(entry.scope.scope_key) if entry.snapshot else ""
                 if not at and entry.session:
                     at = (await service.profiles.session(entry.scope)).updated_at
                 times[entry.scope.scope_key] = at
@@ -205,7 +216,7 @@ async def _counts(service: MemoryService, scopes: list[Scope]) -> dict[str, int]
 
 async def _count(memory: ScopedMemory) -> int | None:
     try:
-        return (await memory.page(Filters(), size=1)).total
+        return await memory.browsing.count()
     except LongTermMemoryError as exc:
         logger.info("memories not counted: user_key=%s reason=%s", memory.scope.user_key, exc.reason)
         return None

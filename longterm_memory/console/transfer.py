@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, Field
 
 from ..errors import BadArgument
-from ..transfer.exporting import document, parts
+from ..transfer.exporting import document, escaped, parts
 from ..transfer.importing import ImportReport, Rejected
 from ..transfer.transfer import ExportKind
 from ..words import explain
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES", "ReportAnswer", "decoded"]
 
-_PART_CHARS = 1_200_000
-"""Longest part in characters: at most four bytes each, and answers up to 5 MB arrive."""
+_PART_BYTES = 900_000
+"""Longest part, as LangBot sends it (:func:`~longterm_memory.transfer.exporting.escaped`)."""
 _IMPORT_SECONDS = 18.0
 """The page waits 30 s; what is left after this is done by the next request."""
 _ROWS_TOLD = 200
@@ -121,7 +122,12 @@ def decoded(data: str) -> bytes:
 
 async def _export(service: MemoryService, request: ExportRequest) -> ExportAnswer:
     exported = await (await request.memory(service)).transfer.export(request.what)
-    found = parts(document(exported.episodes, exported.profiles), _PART_CHARS)
+
+    def made() -> list[str]:
+        return parts(document(exported.episodes, exported.profiles), _PART_BYTES, escaped)
+
+    # Thousands of memories take a second or so; the turns of others go on meanwhile.
+    found = await asyncio.to_thread(made)
     if request.part > len(found):
         raise BadArgument("part_unknown", part=request.part, count=len(found))
     return ExportAnswer(
@@ -145,4 +151,4 @@ async def _import(service: MemoryService, request: ImportRequest) -> ReportAnswe
     return ReportAnswer.of(report, request.language or memory.settings.language)
 
 
-ROUTES = {"/export": Route(ExportRequest, _export), "/import": Route(ImportRequest, _import)}
+ROUTES = {"/export": Route(ExportRequest, _export), "/import": Route(ImportRequest, _import, reads=False)}

@@ -312,6 +312,7 @@ def _snapshot_episode(hit: Hit) -> SnapshotEpisode:
         "vector": hit.score.vector,
         "cosine": hit.score.cosine,
         "lexical": hit.score.lexical,
+        "relevance": hit.score.relevance,
         **hit.score.boosts,
     }
     if hit.score.rerank is not None:

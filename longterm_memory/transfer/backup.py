@@ -24,7 +24,7 @@ from ..scope import Scope, Speaker
 from ..text.times import iso
 from .backup_rows import rows_of, user_keys
 from .backup_storage import KEPT, MAKING, BackupStorage, Making, Manifest, Position
-from .exporting import Packer
+from .exporting import Packer, escaped
 from .importing import ImportReport, import_file
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ __all__ = ["PART_CHARS", "Backups", "Keeping", "KeptBackup", "Restoring", "backu
 
 logger = get_logger(__name__)
 
-PART_CHARS = 1_300_000
-"""Longest part in characters: at most 5.2 MB, in a storage that takes 10."""
+PART_CHARS = 900_000
+"""Longest part, in bytes of an answer that holds it (:func:`.exporting.escaped`): the console answers 1 MB at most."""
 _RESUMED_FOR = timedelta(days=1)
 """How old one that was begun may be to be gone on with."""
 
@@ -43,7 +43,7 @@ Progress = Callable[[int, int], None]
 
 
 async def backup(service: MemoryService, spaces: Iterable[Scope] | None = None) -> AsyncIterator[str]:
-    """Yield the whole memory in documents of at most :data:`PART_CHARS` characters, one scope after the other.
+    """Yield the whole memory in documents of at most :data:`PART_CHARS`, one scope after the other.
 
     Args:
         service: the installation's memory.
@@ -52,7 +52,7 @@ async def backup(service: MemoryService, spaces: Iterable[Scope] | None = None) 
     Raises:
         NotConfigured, StoreFailed, StorageFailed: it could not be read whole, or a profile is unreadable.
     """
-    packer = Packer(PART_CHARS)
+    packer = Packer(PART_CHARS, measure=escaped)
     for key in await user_keys(service, spaces):
         rows, unread = await rows_of(service, key)
         for name, row in rows:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ..errors import StorageFailed
 from ..logs import get_logger
 from ..ports import KeyValueStorage
-from .exporting import Packer, to_json
+from .exporting import Packer, escaped, to_json
 
 __all__ = ["KEPT", "MAKING", "BackupStorage", "Making", "Manifest", "Part", "Position", "Row"]
 
@@ -285,7 +285,7 @@ class Making:
         self.read = 0
         self._storage = storage
         self._large = part_chars // 2
-        self._packer = Packer(part_chars)
+        self._packer = Packer(part_chars, measure=escaped)
         self._keys: dict[str, None] = {}
         self._counts = {"episodes": 0, "profiles": 0, "unread": 0}
 

@@ -7,7 +7,7 @@ always give the same bytes. A document can be cut into parts, each of which impo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,11 +17,12 @@ from ..text.fold import well_formed
 from .formats.ours import FORMAT, VERSION
 from .markdown import to_markdown
 
-__all__ = ["Packer", "document", "episode_row", "parts", "profile_row", "to_json", "to_markdown"]
+__all__ = ["Packer", "document", "episode_row", "escaped", "parts", "profile_row", "to_json", "to_markdown"]
 
 _LISTS = ("episodes", "profiles")
 _HEAD = {"format": FORMAT, "version": VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder()
 
 
 def episode_row(episode: Episode) -> dict[str, object]:
@@ -106,12 +107,22 @@ def to_json(document: Mapping[str, object]) -> str:
     return _joined(document, rows)
 
 
-def parts(document: Mapping[str, object], limit: int) -> list[str]:
+def escaped(text: str) -> int:
+    """Return how many bytes a text takes inside JSON that is written in ASCII, as answers of the page are."""
+    return len(_ESCAPED.encode(text)) - 2
+
+
+def parts(document: Mapping[str, object], limit: int, measure: Callable[[str], int] = len) -> list[str]:
     """Return a document as texts of at most ``limit`` characters, each a whole document of its own.
+
+    Args:
+        document: from :func:`document`.
+        limit: most characters, or of whatever ``measure`` counts.
+        measure: says how long a line is.
 
     A single record that is longer than that gets a text of its own. There is always at least one.
     """
-    packer = Packer(limit, [name for name in _LISTS if name in document])
+    packer = Packer(limit, [name for name in _LISTS if name in document], measure)
     found = [text for name in _LISTS for row in _rows(document, name) for text in packer.add(name, row)]
     return [*found, *packer.rest()] or [to_json(document)]
 
@@ -122,12 +133,16 @@ class Packer:
     Args:
         limit: most characters of a document; a single record may be longer.
         lists: the lists that every document has.
+        measure: says how long a line is, at least a character of it each.
     """
 
-    def __init__(self, limit: int, lists: Sequence[str] = _LISTS) -> None:
+    def __init__(
+        self, limit: int, lists: Sequence[str] = _LISTS, measure: Callable[[str], int] = len
+    ) -> None:
         self._limit = limit
+        self._measure = measure
         self._lists = lists
-        self._empty = len(_joined(_HEAD, {name: [] for name in lists}))
+        self._empty = measure(_joined(_HEAD, {name: [] for name in lists}))
         self._start()
 
     def _start(self) -> None:
@@ -138,10 +153,11 @@ class Packer:
         """Add a record to a list; yields the document before it when that is full."""
         line = _compact(row)
         # The first record of a list brings two line breaks, each further one a comma and a line break.
-        if self.count and self.size + len(line) + 2 > self._limit:
+        length = self._measure(line) + 2 * self._measure("\n")
+        if self.count and self.size + length > self._limit:
             yield from self.rest()
         self._lines[name].append(line)
-        self.size += len(line) + 2
+        self.size += length
         self.count += 1
 
     def rest(self) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from longterm_memory.drafts import Revision
 from longterm_memory.models import Episode, Status
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.retrieval import retrieve
@@ -192,7 +193,7 @@ async def test_whatever_happens_to_a_correction_that_broke_off_what_it_replaced_
             case "archive":
                 await changes.set_status(GROUP, new.id, Status.ARCHIVED)
             case "edit":
-                await changes.edit(GROUP, new.id, "Mina lives in Bergen city")
+                await changes.edit(GROUP, new.id, Revision("Mina lives in Bergen city"))
             case "forget":
                 assert len((await memory.episodes.forget(GROUP, new)).chain) == 1
             case "delete":

@@ -62,6 +62,8 @@ async def test_nothing_stored_is_an_empty_list_with_the_knowledge_base(bot: Bot)
     assert await ask(bot, "/spaces", {}) == {
         "spaces": [],
         "total": 0,
+        "page": 1,
+        "pages": 1,
         "untold": 0,
         "knowledge_base": {"id": KB, "has_model": True},
     }
@@ -202,11 +204,35 @@ async def test_search_looks_at_names_and_keys(bot: Bot, search: str, expected: s
     assert set(await spaces(bot, search=search)) == {scope.scope_key for scope in expected}
 
 
-async def test_beyond_the_limit_the_total_is_still_right(bot: Bot) -> None:
-    for i in range(5):
-        await profile(bot, Scope(BOT, "group", str(i)))
-    found = await ask(bot, "/spaces", {"limit": 2})
-    assert (len(found["spaces"]), found["total"]) == (2, 5)
+async def test_spaces_are_paged_and_sorted(bot: Bot) -> None:
+    for i in (3, 1, 4, 0, 2):
+        await profile(bot, Scope(BOT, "group", str(i)), "9001")
+    await snapshot(bot, Scope(BOT, "group", "4"), "2026-05-10T12:00:00Z")
+    for sort, first in (("name", "group_0"), ("activity", "group_4")):
+        pages = [await ask(bot, "/spaces", {"sort": sort, "size": 2, "page": n}) for n in (1, 2, 3, 9)]
+        assert [(len(p["spaces"]), p["total"], p["page"], p["pages"]) for p in pages] == [
+            (2, 5, 1, 3),
+            (2, 5, 2, 3),
+            (1, 5, 3, 3),
+            (1, 5, 3, 3),
+        ]
+        names = [s["session_name"] for p in pages[:3] for s in p["spaces"]]
+        assert (names[0], sorted(names)) == (first, [f"group_{i}" for i in range(5)])
+
+
+async def test_only_the_spaces_of_the_page_are_counted_and_times_are_read_once(bot: Bot) -> None:
+    for i in range(6):
+        await bot.remember("Mina moved to Oslo in March", f"group_{i}", "9001")
+        await snapshot(bot, Scope(BOT, "group", str(i)), f"2026-05-1{i}T12:00:00Z")
+    bot.restart()
+    with bot.api.calls.recording() as calls:
+        found = await ask(bot, "/spaces", {"counts": True, "size": 2})
+    assert [(s["session_name"], s["episodes"]) for s in found["spaces"]] == [("group_5", 1), ("group_4", 1)]
+    listed = [c for c in calls.calls if c.name == "vector_list"]
+    with bot.api.calls.recording() as calls:
+        await ask(bot, "/spaces", {"counts": True, "size": 2})
+    assert len(listed) <= 4
+    assert not [c.name for c in calls.calls if c.name != "get_plugin_storage_keys"]
 
 
 async def test_bot_isolation_shares_the_user_key_and_the_count() -> None:
@@ -240,6 +266,8 @@ async def test_counting_stops_when_its_time_is_up(bot: Bot, monkeypatch: pytest.
 
 async def test_reading_times_stops_when_its_time_is_up(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     await snapshot(bot, GROUP, "2026-05-10T12:00:00Z")
+    bot.restart()
+    await bot.service.settings()
     monkeypatch.setattr(console, "_READ_SECONDS", 0.05)
     bot.api.faults.hang = {"get_plugin_storage"}
     assert (await spaces(bot))[GROUP.scope_key]["last_activity"] == ""
@@ -306,8 +334,8 @@ async def test_a_session_name_that_is_none_is_refused(bot: Bot) -> None:
         ("/spaces", "DELETE", {}, "unknown_endpoint"),
         ("/spaces", "POST", [], "bad_request"),
         ("/spaces", "POST", "text", "bad_request"),
-        ("/spaces", "POST", {"limit": 0}, "bad_request"),
-        ("/spaces", "POST", {"limit": "many"}, "bad_request"),
+        ("/spaces", "POST", {"size": 0}, "bad_request"),
+        ("/spaces", "POST", {"page": "many"}, "bad_request"),
         ("/spaces", "POST", {"search": None}, "bad_request"),
         ("/derive", "POST", {"session_name": 5}, "bad_request"),
         ("/derive", "POST", {"session_name": "group_1", "isolation": "world"}, "bad_request"),

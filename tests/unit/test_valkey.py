@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from longterm_memory.drafts import Revision
 from longterm_memory.errors import NotFound, StoreFailed
 from longterm_memory.models import Filters, Status
 from longterm_memory.ports import FileIds, RowIds
@@ -120,7 +121,7 @@ async def test_every_question_names_places_once_the_store_is_known(valkey: Valke
     assert await memory.found("vault") == [vault]
     assert len(await memory.listed()) == 3
     await memory.episodes.changes.set_status(GROUP, said[1].id, Status.ARCHIVED)
-    await memory.episodes.changes.edit(GROUP, said[2].id, "rent is overdue")
+    await memory.episodes.changes.edit(GROUP, said[2].id, Revision("rent is overdue"))
     await memory.episodes.forget(GROUP, said[0])
     await valkey.records.delete(KEY, [e.id for e in said])
     await valkey.records.erase(KEY)

@@ -212,6 +212,8 @@ class RecallQuery(_Frozen):
     """Who asks; their own memories rank a little higher."""
     floor: bool = True
     """Whether results below the relevance floor are left out."""
+    searched: bool = False
+    """Whether somebody searches on purpose, who sees and judges what comes: an answer need be half as likely."""
     exclude: frozenset[str] = frozenset()
     """Episode ids not to return (already shown)."""
     exclude_senders: frozenset[str] = frozenset()

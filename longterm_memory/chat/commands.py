@@ -150,6 +150,7 @@ async def _search(request: Request) -> str:
         k=min(100, line.page * PAGE_SIZE + 1),
         filters=line.filters,
         speaker_id=memory.actor.speaker.id,
+        searched=True,
     )
     result = await memory.recall(query)
     return render.search(

@@ -78,7 +78,11 @@ async def _remember(service: MemoryService, memory: ScopedMemory, voice: Voice, 
 async def _recall_memory(service: MemoryService, memory: ScopedMemory, voice: Voice, params: object) -> str:
     given = read_recall(params)
     query = RecallQuery(
-        text=given.query, k=given.k, filters=given.filters, speaker_id=memory.actor.speaker.id
+        text=given.query,
+        k=given.k,
+        filters=given.filters,
+        speaker_id=memory.actor.speaker.id,
+        searched=True,
     )
     result, speaker = await memory.recall(query), memory.actor.speaker
     answer = replies.recalled(voice, result, given.filters, now=service.now(), speaker=speaker)

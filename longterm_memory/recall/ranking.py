@@ -78,7 +78,8 @@ def rank(
         eligible[alive] = [wanted(slot) for slot in np.flatnonzero(alive).tolist()]
     signals = Signals.of(index, question, vector, calibration, settings, now, weights, eligible=eligible)
     relevance, floor = signals.relevance, settings.relevance_floor
-    relevant = (relevance.memories >= floor) & (relevance.question >= floor)
+    answered = relevance.question >= (floor / 2 if query.searched else floor)
+    relevant = (relevance.memories >= floor) & answered
     places = np.flatnonzero(alive & relevant) if query.floor else np.flatnonzero(alive)
     total = signals.total(settings)
 

@@ -22,7 +22,7 @@ class Weights:
     words of its question."""
     after: tuple[float, ...] = (0.27, 0.12)
     """The same for what was said after it."""
-    talk: float = 0.4
+    talk: float = 0.3
     """How much its talk as a whole is about the question."""
     date: float = 0.65
     """It happened at the time that the question names."""
@@ -30,11 +30,11 @@ class Weights:
     """Said by somebody whose name stands in the question."""
     speaker: float = 0.03
     """Said by whoever asks."""
-    substance: float = 0.25
+    substance: float = 0.3
     """How much it says: 0 for a word, all for 40 terms and more, by the logarithm. "Wow, great!" answers nothing."""
-    asks: float = -0.15
+    asks: float = -0.2
     """It is a question itself."""
-    recency: float = 0.06
+    recency: float = 0.05
     """At age 0, half of it after ``recency_half_life_days``, never negative. Added, not multiplied: a factor would bury
     everything older than a fortnight."""
     importance: float = 0.02

@@ -217,7 +217,7 @@ async def test_why_takes_every_score_apart() -> None:
     )
     assert parts, sum_of_best
     meaning, words, says, recency, importance, speaker, total = map(float, parts.groups())
-    assert recency == pytest.approx(WEIGHTS.recency / 2)
+    assert recency == pytest.approx(WEIGHTS.recency / 2, abs=0.006)
     assert importance == pytest.approx(3 * WEIGHTS.importance)
     assert speaker == pytest.approx(WEIGHTS.speaker)
     assert meaning / 2 + words / 2 + says + recency + importance + speaker == pytest.approx(total, abs=0.03)

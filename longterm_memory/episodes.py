@@ -37,6 +37,10 @@ logger = get_logger(__name__)
 
 _ERASING_SECONDS = 150.0
 """How long reading a scope anew may take while it is erased; a large one takes long on a slow store."""
+_AT_ONCE = 40
+"""Memories that are looked up with one call."""
+_MANY = 2_000
+"""From so many memories on a list is made beside the event loop."""
 _ERASING_PASSES = 3
 """How often what is chosen is deleted: a correction that broke off shows what it replaced only when it is gone
 itself.
@@ -205,6 +209,23 @@ class EpisodeStore:
         self._collection.indexes.of(scope.user_key).read([record])
         return record.episode
 
+    async def find_all(self, scope: Scope, episode_ids: Iterable[str]) -> list[Episode]:
+        """Return those of these memories that are in the scope, whatever their status, in few calls.
+
+        Raises:
+            StoreFailed: the store did not answer.
+        """
+        user_key, found = scope.user_key, list[Episode]()
+        wanted = [i for i in dict.fromkeys(episode_ids) if is_id(i)] if self._collection.filled else []
+        for start in range(0, len(wanted), _AT_ONCE):
+            records = await self._collection.records.find(user_key, wanted[start : start + _AT_ONCE])
+            self._collection.indexes.of(user_key).read(records.values())
+            found += [
+                r.episode for i, r in records.items() if not self._collection.unsettled.is_gone(user_key, i)
+            ]
+        order = {episode_id: place for place, episode_id in enumerate(wanted)}
+        return sorted(found, key=lambda e: order[e.id])
+
     async def hidden(self, user_key: str) -> list[Record]:
         """Return all superseded and archived memories of a scope (a full listing of them).
 
@@ -231,8 +252,12 @@ class EpisodeStore:
         records = index.living() if Status.ACTIVE in filters.statuses else []
         if filters.statuses - {Status.ACTIVE}:
             records += [r for r in await self.hidden(user_key) if not index.outdated(r)]
-        kept = [r.episode for r in latest(records) if filters.keeps(r.episode)]
-        return sorted(kept, key=newest_first)
+
+        def kept() -> list[Episode]:
+            return sorted((r.episode for r in latest(records) if filters.keeps(r.episode)), key=newest_first)
+
+        # Tens of thousands take a while; the turns of others go on meanwhile.
+        return await asyncio.to_thread(kept) if len(records) > _MANY else kept()
 
     async def count(self, user_key: str, *, timeout: float = 25.0) -> int:  # noqa: ASYNC109 - as select
         """Return how many active memories a scope has; costs nothing while its index is loaded.

@@ -196,12 +196,8 @@ class Changes:
         Raises:
             Forbidden, StoreFailed, StorageFailed: as there.
         """
-        episodes, found = await self._access.episodes(), list[Episode]()
-        for episode_id in dict.fromkeys(episode_ids):
-            try:
-                found.append(await episodes.find(self._access.scope, episode_id))
-            except NotFound:
-                continue
+        episodes = await self._access.episodes()
+        found = await episodes.find_all(self._access.scope, episode_ids)
         for episode in found:
             check_episode_change(
                 self._access.actor, self._access.scope, episode, self._access.settings.command_policy

@@ -12,15 +12,20 @@ Measured are one conversation that talks alone, all of them as fast as they get 
 them with messages that come at half that rate whether the ones before are answered or not (open loop): there the clock
 of a message starts when it should have come, so a jam shows in full. They take turns in :data:`ROUNDS` rounds, so that
 a machine that is busier for a while favours none of them.
+
+A vector database lets searches wait while it writes, whoever asks. So the same rhythm is measured with nothing but the
+host's own calls, one embedding and one search a turn and one written row for as many turns as here store something
+(``p95_ratio_raw``), and the conversations once more when nobody stores anything (``p95_ratio_reading``).
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,6 +36,8 @@ from longterm_memory.chat.tools import call_tool
 from longterm_memory.episodes import EpisodeDraft
 from longterm_memory.importer import EpisodeImporter
 from longterm_memory.models import Filters
+from longterm_memory.recall.recaller import CANDIDATES
+from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.scope import Scope, Speaker
 from playground.embedders import HashedWords
 from playground.turn import LocalTurn
@@ -48,10 +55,13 @@ MEMORIES = 100
 """Memories of each conversation before it starts."""
 MODEL_SECONDS = 0.02
 """What the embedding model takes for a call; services over the network take 20 to 300 ms."""
-_REMEMBER, _PROFILE = 10, 20
+_REMEMBER, _PROFILE, _STORES = 10, 20, 3
 """Every so manieth turn of a conversation stores a memory, and another one changes its profile; not all of them at the
 same time.
 """
+
+_ROW_CHARACTERS = 900
+"""Text of a row of ours, vector included."""
 
 _TOPICS = ("ferry tickets", "red bicycle", "dentist", "release notes", "kitchen shelf", "harbour museum")
 _ASKED = ("what about the {}?", "did anybody take care of the {}?", "when was the {} settled?")
@@ -119,7 +129,8 @@ async def measure(folder: Path, backend: str = "chroma", turns: int = TURNS) -> 
         backend: which.
         turns: of all conversations together, once as fast as they go and once at half that rate.
     """
-    alone, closed, opened, seconds = Talk(), Talk(), Talk(), 0.0
+    alone, closed, opened, reading = Talk(), Talk(), Talk(), Talk()
+    raw_alone, raw_opened, seconds = Talk(), Talk(), 0.0
     async with _open(backend, folder) as (world, [single, *sessions]):
         everybody = [single, *sessions]
         for _ in range(ROUNDS):
@@ -128,9 +139,14 @@ async def measure(folder: Path, backend: str = "chroma", turns: int = TURNS) -> 
             await _closed(world, everybody, sessions, closed, turns // ROUNDS)
             took = perf_counter() - began
             seconds += took
-            await _opened(world, sessions, opened, turns // ROUNDS, turns // ROUNDS / took / 2)
+            many, rate = turns // ROUNDS, turns // ROUNDS / took / 2
+            await _opened(sessions, many, rate, partial(_turn, world, everybody, opened))
+            await _opened(sessions, many, rate, partial(_turn, world, everybody, reading, stores=False))
+            for _ in range(ALONE_TURNS // ROUNDS):
+                await _raw_turn(world, raw_alone, single, perf_counter())
+            await _opened(sessions, many, rate, partial(_raw_turn, world, raw_opened))
         lost, astray = await missing(world, everybody)
-    talks = (alone, closed, opened)
+    talks = (alone, closed, opened, reading)
     return {
         "sessions": SESSIONS,
         "turns": turns,
@@ -139,6 +155,8 @@ async def measure(folder: Path, backend: str = "chroma", turns: int = TURNS) -> 
         "recall_failed": sum(talk.recall_failed for talk in talks),
         "refused": sum(talk.refused for talk in talks),
         "p95_ratio": round(opened.p95 / alone.p95, 2),
+        "p95_ratio_raw": round(raw_opened.p95 / raw_alone.p95, 2),
+        "p95_ratio_reading": round(reading.p95 / alone.p95, 2),
         "p95_ratio_closed": round(closed.p95 / alone.p95, 2),
         "p95_alone_ms": round(alone.p95 * 1000, 1),
         "throughput_per_s": round(turns / seconds, 1),
@@ -183,24 +201,43 @@ async def _closed(
 
     async def one(session: Session) -> None:
         for _ in range(turns // len(talking)):
-            await _turn(world, everybody, session, talk, perf_counter())
+            await _turn(world, everybody, talk, session, perf_counter())
 
     await asyncio.gather(*map(one, talking))
 
 
-async def _opened(world: World, sessions: list[Session], talk: Talk, turns: int, rate: float) -> None:
+async def _opened(
+    sessions: list[Session],
+    turns: int,
+    rate: float,
+    turn: Callable[[Session, float], Coroutine[Any, Any, None]],
+) -> None:
     """Let messages come at a steady rate, the conversations in turn, whether earlier ones are answered or not."""
     running: list[asyncio.Task[None]] = []
     began = perf_counter()
     for number in range(turns):
         due = began + number / rate
         await asyncio.sleep(max(0.0, due - perf_counter()))
-        session = sessions[number % len(sessions)]
-        running.append(asyncio.create_task(_turn(world, sessions, session, talk, due)))
+        running.append(asyncio.create_task(turn(sessions[number % len(sessions)], due)))
     await asyncio.gather(*running)
 
 
-async def _turn(world: World, sessions: list[Session], session: Session, talk: Talk, due: float) -> None:
+async def _raw_turn(world: World, talk: Talk, session: Session, due: float) -> None:
+    """Do what a turn cannot do without: one embedding, one search; and write a row now and then."""
+    number, session.turns = session.turns, session.turns + 1
+    [vector] = await world.api.invoke_embedding("bench", [f"what about number {number}?"])
+    places = [place for visibility in Visibility for place in file_ids(session.scope.user_key, visibility)]
+    await world.api.vector_search(KB, vector, CANDIDATES, {"file_id": {"$in": places}})
+    talk.overheads.append(perf_counter() - due - MODEL_SECONDS)
+    if (number + session.number) % _REMEMBER == _STORES:
+        row = f"raw-{session.number}-{number}"
+        metadata = {"file_id": "raw", "uuid": row, "text": "x" * _ROW_CHARACTERS}
+        await world.api.vector_upsert(KB, [vector], [row], [metadata], [row])
+
+
+async def _turn(
+    world: World, sessions: list[Session], talk: Talk, session: Session, due: float, *, stores: bool = True
+) -> None:
     """Take one message in, then let the agent store something now and then."""
     number, session.turns = session.turns, session.turns + 1
     pick = random.Random(f"{session.number}-{number}")
@@ -218,7 +255,9 @@ async def _turn(world: World, sessions: list[Session], session: Session, talk: T
     others = any(other.word in text for other in sessions if other is not session)
     talk.wrong_scope += others or any(session.word not in episode.content for episode in shown)
     step = number + session.number
-    if step % _REMEMBER == 3:
+    if not stores:
+        return
+    if step % _REMEMBER == _STORES:
         fact = f"fact {number} of {session.word}: the key hangs behind door {number}"
         answer = await call_tool(world.service, message(question), "remember", {"content": fact})
         _noted(talk, session.facts, fact, "[" in answer)

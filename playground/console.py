@@ -4,20 +4,22 @@
     python -m playground.console --check    # exit code 1 when that file is not what the sources give
 
 LangBot shows the page from a blob: URL, where nothing beside it can be loaded; only the host's own page SDK
-comes from outside. So style, words and scripts are inlined. The scripts are ES modules that name what they
-import from each other; here they are put in order, each after what it needs, into one function. The same
-sources always give the same bytes. Standard library only.
+comes from outside. So styles, words and scripts are inlined: every script that ``main.js`` needs, those of other
+people in ``src/vendor/`` among them (see :mod:`playground.console_scripts`). The same sources always give the same
+bytes. Standard library only: neither node nor a package registry is needed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 
+from playground.console_scripts import ConsoleError, bundle, vendored
 from playground.packages import ROOT
+
+__all__ = ["LIMIT", "PAGE", "TARGET", "ConsoleError", "build", "main", "styles", "words"]
 
 PAGE = ROOT / "components" / "pages" / "memory_console"
 """The folder of the page."""
@@ -25,41 +27,42 @@ PAGE = ROOT / "components" / "pages" / "memory_console"
 TARGET = PAGE / "index.html"
 """The file that the host serves."""
 
-ENTRY = "main.js"
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?function |class |const |let )", re.MULTILINE)
-_TOP_LEVEL = re.compile(
-    r"^(?:export )?(?:(?:async )?function|class|const|let) +(\w+|\{[^}]*\}|\[[^\]]*\])", re.MULTILINE
-)
-_EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const|let) +(\w+)", re.MULTILINE)
+LIMIT = 400_000
+"""Largest size of that file, in bytes: it comes along with every opening of the console."""
+
 _NOTICE = "<!-- Built by `python -m playground.console` from src/ and i18n/: change those. -->\n"
-
-
-class ConsoleError(RuntimeError):
-    """The page cannot be built; the message is one line."""
 
 
 def build(page: Path = PAGE) -> str:
     """Return the page that the sources in folder *page* give.
 
     Raises:
-        ConsoleError: a placeholder is missing, an import has no file or no such export, or two scripts use
-            one name.
+        ConsoleError: a placeholder is missing, an import has no file or no such export, a script of other people is not
+            what its note says, or the page is larger than :data:`LIMIT`.
     """
     sources = page / "src"
     html = (sources / "page.html").read_text(encoding="utf-8")
-    style = (sources / "style.css").read_text(encoding="utf-8")
     parts = {
-        "style": f"<style>\n{style}</style>",
+        "style": f"<style>\n{styles(sources / 'style')}</style>",
         "i18n": f'<script type="application/json" id="i18n">{words(page / "i18n")}</script>',
-        "script": f'<script>\n(() => {{\n"use strict";\n{scripts(sources)}}})();\n</script>',
+        "script": f'<script>\n(() => {{\n"use strict";\n{bundle(sources)}}})();\n</script>',
     }
     for name, part in parts.items():
         placeholder = f"<!-- build:{name} -->"
         if html.count(placeholder) != 1:
             raise ConsoleError(f"page.html: {placeholder} must stand there once")
         html = html.replace(placeholder, part)
-    return html.replace("<!doctype html>\n", f"<!doctype html>\n{_NOTICE}", 1)
+    html = html.replace("<!doctype html>\n", f"<!doctype html>\n{_NOTICE}{_credits(sources)}", 1)
+    size = len(html.encode())
+    if size > LIMIT:
+        raise ConsoleError(f"the page has {size} bytes, {LIMIT} is the limit")
+    return html
+
+
+def styles(folder: Path) -> str:
+    """Return the style sheets one after the other."""
+    sheets = sorted(folder.glob("*.css"))
+    return "".join(f"/* {sheet.name} */\n{sheet.read_text(encoding='utf-8')}" for sheet in sheets)
 
 
 def words(folder: Path) -> str:
@@ -71,43 +74,12 @@ def words(folder: Path) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def scripts(sources: Path) -> str:
-    """Return all scripts that ``main.js`` needs, in the order in which they can run, without imports and
-    exports.
-
-    Raises:
-        ConsoleError: as :func:`build`.
-    """
-    texts: dict[str, str] = {}
-    _collect(sources, ENTRY, texts, ())
-    owners: dict[str, str] = {}
-    for name, text in texts.items():
-        for top in _TOP_LEVEL.findall(text):
-            if owners.setdefault(top, name) != name:
-                raise ConsoleError(f"{name}: {top} is also a top-level name of {owners[top]}")
-        if "</script" in text.lower():
-            raise ConsoleError(f"{name}: must not hold the text </script")
-    return "\n".join(
-        f"// {name}\n{_EXPORT.sub('', _IMPORT.sub('', text)).strip()}\n" for name, text in texts.items()
+def _credits(sources: Path) -> str:
+    """Say whose scripts are in the page, and under which licence."""
+    lines = sorted(
+        {f"{v.package} {v.version} ({v.licence}, {v.copyright})" for v in vendored(sources).values()}
     )
-
-
-def _collect(sources: Path, name: str, texts: dict[str, str], path: tuple[str, ...]) -> None:
-    """Add script *name* to *texts*, after everything it imports."""
-    if name in path:
-        raise ConsoleError(f"scripts import each other: {' -> '.join([*path, name])}")
-    if name in texts:
-        return
-    file = sources / name
-    if not file.is_file():
-        raise ConsoleError(f"{path[-1] if path else 'the page'}: there is no {name}")
-    text = file.read_text(encoding="utf-8")
-    for wanted, other in _IMPORT.findall(text):
-        _collect(sources, other, texts, (*path, name))
-        exported = set(_EXPORTED.findall(texts[other]))
-        for missing in sorted({part.strip() for part in wanted.split(",") if part.strip()} - exported):
-            raise ConsoleError(f"{name}: {other} does not export {missing}")
-    texts[name] = text
+    return f"<!-- Holds {'; '.join(lines)}. Their licences are in src/vendor/. -->\n"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -124,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if not options.check:
         TARGET.write_text(html, encoding="utf-8")
-        print(TARGET.relative_to(ROOT))
+        print(f"{TARGET.relative_to(ROOT)} {len(html.encode()):,} bytes")
     elif not TARGET.is_file() or TARGET.read_text(encoding="utf-8") != html:
         print(
             f"[console] {TARGET.relative_to(ROOT)} is out of date: run python -m playground.console",

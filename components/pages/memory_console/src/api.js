@@ -1,5 +1,12 @@
 // Calls to the plugin. It answers failures too, as {error: {code, text}}; what LangBot itself rejects has no usable text.
-import { currentLanguage, has, t } from "./i18n.js";
+import { known, language, t } from "./i18n.js";
+
+const SPOKEN = { en_US: "en_US", zh_Hans: "zh_Hans", zh_Hant: "zh_Hans" };
+
+/** Whether the plugin's own sentences are in the reader's language; the page then has better words only by chance. */
+export function speaks() {
+  return language.value in SPOKEN;
+}
 
 /** A failure with words for people. */
 export class Failure extends Error {
@@ -9,18 +16,31 @@ export class Failure extends Error {
   }
 }
 
-/** Ask the plugin; throws a `Failure`. */
+const AGAIN = "still_reading"; // a large space is read for the first time; the same request gets further
+const TRIES = 20;
+
+/** Ask the plugin, again while it is still reading; throws a `Failure`. */
 export async function ask(endpoint, body = {}) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await once(endpoint, body);
+    } catch (failure) {
+      if (failure.code !== AGAIN || tries === TRIES) throw failure;
+    }
+  }
+}
+
+async function once(endpoint, body) {
   let answer;
   try {
-    answer = await window.langbot.api(endpoint, { language: currentLanguage(), ...body });
+    answer = await window.langbot.api(endpoint, { language: SPOKEN[language.peek()] || language.peek(), ...body });
   } catch (rejection) {
     const late = rejection && rejection.message === "Request timeout";
     throw new Failure(late ? "timeout" : "unreachable", t(late ? "error.timeout" : "error.unreachable"));
   }
   if (answer && answer.error) {
     const { code, text } = answer.error;
-    throw new Failure(code, has(`error.${code}`) ? t(`error.${code}`) : text);
+    throw new Failure(code, speaks() ? text : known(`error.${code}`, text));
   }
   if (!answer || typeof answer !== "object") throw new Failure("unreachable", t("error.unreachable"));
   return answer;

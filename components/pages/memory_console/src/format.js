@@ -1,5 +1,5 @@
-// How facts about a space read.
-import { locale, t } from "./i18n.js";
+// How facts read in the reader's language.
+import { known, locale } from "./i18n.js";
 
 const STEPS = [
   ["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60],
@@ -16,9 +16,25 @@ export function ago(iso) {
 
 /** Return a time in full, in the reader's zone, `""` when there is none. */
 export function moment(iso) {
-  const time = new Date(iso);
-  if (Number.isNaN(time.getTime())) return "";
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(time);
+  return dated(iso, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Return the day of a time, `""` when there is none. */
+export function day(iso) {
+  return dated(iso, { dateStyle: "medium" });
+}
+
+/** Return the beginning of a stretch of time of that length ("day", "week", "month" or "year"). */
+export function stretch(iso, length) {
+  // Noon of the day: where clocks are changed in between, midnight may be an hour off.
+  const noon = new Date(Date.parse(iso) + 12 * 3600000).toISOString();
+  const styles = { year: { year: "numeric" }, month: { year: "numeric", month: "short" } };
+  return dated(noon, styles[length] || { dateStyle: "medium" });
+}
+
+function dated(iso, style) {
+  const time = new Date(iso || "");
+  return Number.isNaN(time.getTime()) ? "" : new Intl.DateTimeFormat(locale(), style).format(time);
 }
 
 /** Return a count, a dash when it is not known. */
@@ -26,10 +42,42 @@ export function count(number) {
   return typeof number === "number" ? new Intl.NumberFormat(locale()).format(number) : "–";
 }
 
+/** Return a score with two digits after the point, its sign only where asked for. */
+export function score(number, signed = false) {
+  if (typeof number !== "number") return "–";
+  const signDisplay = signed ? "exceptZero" : "auto";
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  return new Intl.NumberFormat(locale(), { ...digits, signDisplay }).format(number);
+}
+
+/** Return a share of 1 in percent. */
+export function percent(share) {
+  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(share);
+}
+
+/** Return milliseconds, a dash when they are not known. */
+export function milliseconds(number) {
+  if (typeof number !== "number") return "–";
+  const style = { style: "unit", unit: "millisecond", unitDisplay: "short", maximumFractionDigits: number < 10 ? 1 : 0 };
+  return new Intl.NumberFormat(locale(), style).format(number);
+}
+
+/** Return a size in bytes, kilobytes or megabytes. */
+export function size(bytes) {
+  const [unit, by] = bytes < 1e3 ? ["byte", 1] : bytes < 1e6 ? ["kilobyte", 1e3] : ["megabyte", 1e6];
+  const style = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: by === 1e6 ? 1 : 0 };
+  return new Intl.NumberFormat(locale(), style).format(bytes / by);
+}
+
+/** Return a list as people write it. */
+export function listed(texts) {
+  return new Intl.ListFormat(locale(), { style: "narrow", type: "conjunction" }).format(texts);
+}
+
 /** Return kind of conversation, its id and the icon for it. */
-export function conversation(space) {
-  const cut = space.session_name.indexOf("_");
-  const [type, id] = [space.session_name.slice(0, cut), space.session_name.slice(cut + 1)];
-  const known = type === "person" || type === "group";
-  return { id, kind: known ? t(`kind.${type}`) : type, icon: known ? type : "bubble" };
+export function conversation(sessionName) {
+  const cut = sessionName.indexOf("_");
+  const [type, id] = [sessionName.slice(0, cut), sessionName.slice(cut + 1)];
+  const common = type === "person" || type === "group";
+  return { id, kind: known(`kind.${type}`, type), icon: common ? type : "bubble" };
 }

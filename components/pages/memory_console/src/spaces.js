@@ -1,60 +1,66 @@
-// The list of memory spaces on the left.
-import { byId, el, icon } from "./dom.js";
-import { ago, conversation, count } from "./format.js";
-import { t } from "./i18n.js";
+// The memory spaces that are known, a page after the other, and what else the plugin says along with them.
+import { signal } from "./vendor/preact-signals.js";
+import { ask } from "./api.js";
+import { space } from "./place.js";
 
-/** Show grey bars while the list loads. */
-export function showLoading() {
-  const bars = Array.from({ length: 4 }, () => el("div", { class: "skeleton", "aria-hidden": "true" }, el("i"), el("i")));
-  byId("spaces").replaceChildren(...bars);
-  byId("count").textContent = t("spaces.loading");
+const SIZE = 60;
+
+/** What is known of them: `phase` is "loading", "ready" or "failed". */
+export const spaces = signal({ phase: "loading", failure: null, list: [], total: 0, knowledgeBase: null, untold: 0 });
+
+/** What they are searched for and sorted by. */
+export const search = signal("");
+export const sort = signal("activity");
+
+/** Whether a request is under way. */
+export const loading = signal(false);
+let lastRequest = 0;
+let pages = 1;
+
+/** Load what is shown of the list; with counts in a second round, which takes the server longer. */
+export async function loadSpaces() {
+  const request = ++lastRequest;
+  loading.value = true;
+  try {
+    for (const counts of [false, true]) {
+      const found = [];
+      let answer = null;
+      for (let page = 1; page <= pages; page += 1) {
+        answer = await ask("/spaces", { search: search.value, sort: sort.value, counts, page, size: SIZE });
+        if (request !== lastRequest) return;
+        found.push(...answer.spaces);
+      }
+      take(found, answer, counts);
+    }
+  } catch (failure) {
+    if (request === lastRequest) spaces.value = { ...spaces.value, phase: "failed", failure };
+  } finally {
+    if (request === lastRequest) loading.value = false;
+  }
 }
 
-/** Show nothing on the left but the search box and the form. */
-export function showNone() {
-  byId("spaces").replaceChildren();
-  byId("count").textContent = "";
+/** Search or sort anew, from the first page on. */
+export function lookFor(changes) {
+  if ("search" in changes) search.value = changes.search;
+  if ("sort" in changes) sort.value = changes.sort;
+  pages = 1;
+  return loadSpaces();
 }
 
-/**
- * Show the spaces.
- * @param {Object[]} spaces - what to show
- * @param {{total: number, query: string, current: string, open: function(Object): void}} view
- */
-export function showSpaces(spaces, { total, query, current, open }) {
-  const list = byId("spaces");
-  // Redrawing happens while people read: keep where they are.
-  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.space : null;
-  const scrolled = list.querySelector("ul")?.scrollTop || 0;
-  list.replaceChildren();
-  if (spaces.length) list.append(el("ul", {}, ...spaces.map((space) => row(space, current, open))));
-  if (scrolled && spaces.length) list.querySelector("ul").scrollTop = scrolled;
-  if (focused) list.querySelector(`[data-space="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  byId("count").textContent = summary(spaces.length, total, query);
+/** Show one page more. */
+export function loadMore() {
+  pages += 1;
+  return loadSpaces();
 }
 
-function row(space, current, open) {
-  const { id, kind, icon: picture } = conversation(space);
-  const facts = [kind, `${t("space.profiles")} ${count(space.profiles)}`, `${t("space.memories")} ${count(space.episodes)}`];
-  const button = el(
-    "button",
-    {
-      type: "button",
-      class: "space",
-      title: space.session_name,
-      "data-space": space.space_id,
-      "aria-current": space.space_id === current ? "true" : "false",
-      onclick: () => open(space),
-    },
-    icon(picture),
-    el("span", { class: "name", text: id }),
-    el("span", { class: "when", text: ago(space.last_activity) }),
-    el("span", { class: "more", text: facts.join(" · ") }),
-  );
-  return el("li", {}, button);
-}
-
-function summary(shown, total, query) {
-  if (!shown) return query ? t("spaces.noMatch", { query }) : "";
-  return shown < total ? t("spaces.some", { shown: count(shown), total: count(total) }) : "";
+function take(found, answer, counted) {
+  const before = new Map(spaces.value.list.map((one) => [one.space_id, one]));
+  const list = found.map((one) => ({
+    ...one,
+    episodes: counted ? one.episodes : one.episodes ?? before.get(one.space_id)?.episodes ?? null,
+  }));
+  const { total, untold = 0, knowledge_base: knowledgeBase } = answer;
+  spaces.value = { phase: "ready", failure: null, list, total, untold, knowledgeBase };
+  const open = space.value && list.find((one) => one.space_id === space.value.space_id);
+  if (open) space.value = open;
 }

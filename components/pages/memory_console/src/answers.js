@@ -1,0 +1,58 @@
+// What the plugin said, as something a component can draw: the answer before stays until the next one is there.
+import { useCallback, useEffect, useRef, useState } from "./vendor/preact-hooks.js";
+import { ask } from "./api.js";
+import { language } from "./i18n.js";
+
+/**
+ * Ask once per request, and again when it or the language changes.
+ * @param {string} endpoint
+ * @param {Object|null} body - null: nothing is asked yet
+ * @returns {{data: Object|null, failure: Error|null, busy: boolean, reload: function(): Promise}}
+ */
+export function useAnswer(endpoint, body) {
+  const [state, setState] = useState({ data: null, failure: null, busy: body !== null });
+  const latest = useRef(0);
+  const request = body === null ? null : JSON.stringify([language.value, body]);
+  const load = useCallback(async () => {
+    const mine = ++latest.current;
+    if (request === null) return;
+    setState((before) => ({ ...before, busy: true }));
+    try {
+      const data = await ask(endpoint, JSON.parse(request)[1]);
+      if (mine === latest.current) setState({ data, failure: null, busy: false });
+    } catch (failure) {
+      if (mine === latest.current) setState((before) => ({ ...before, failure, busy: false }));
+    }
+  }, [endpoint, request]);
+  useEffect(() => {
+    load();
+    return () => {
+      latest.current += 1;
+    };
+  }, [load]);
+  return { ...state, reload: load };
+}
+
+/**
+ * Something that a person starts: `run` does it, once at a time, and keeps what went wrong.
+ * @returns {{busy: boolean, failure: Error|null, run: function(function(): Promise): Promise<boolean>, clear: function()}}
+ */
+export function useAction() {
+  const [state, setState] = useState({ busy: false, failure: null });
+  const alive = useRef(true);
+  useEffect(() => () => {
+    alive.current = false;
+  }, []);
+  const run = async (work) => {
+    setState({ busy: true, failure: null });
+    let failure = null;
+    try {
+      await work(() => alive.current);
+    } catch (error) {
+      failure = error;
+    }
+    if (alive.current) setState({ busy: false, failure });
+    return failure === null;
+  };
+  return { ...state, run, clear: () => setState({ busy: false, failure: null }) };
+}

@@ -1,0 +1,56 @@
+// Changing a memory where it stands.
+import { useEffect, useRef, useState } from "../vendor/preact-hooks.js";
+import { html } from "../html.js";
+import { useAction } from "../answers.js";
+import { ask, speaks } from "../api.js";
+import { t } from "../i18n.js";
+import { Button } from "../parts/button.js";
+import { Area, Choice, Text } from "../parts/fields.js";
+import { notify } from "../parts/notice.js";
+import { Problem } from "../parts/state.js";
+
+/** The form; `done` is called after saving and when nothing is to be changed. */
+export function Edit({ spaceId, episode, done }) {
+  const first = { content: episode.content, tags: episode.tags.join(", "), importance: String(episode.importance), timestamp: local(episode.timestamp) };
+  const [form, setForm] = useState(first);
+  const { busy, failure, run } = useAction();
+  const box = useRef(null);
+  useEffect(() => box.current?.querySelector("textarea")?.focus(), []);
+  const set = (name) => (value) => setForm((before) => ({ ...before, [name]: value }));
+  const changes = {};
+  if (form.content !== first.content) changes.content = form.content;
+  if (form.tags !== first.tags) changes.tags = form.tags.split(/[,，、]/).map((tag) => tag.trim()).filter(Boolean);
+  if (form.importance !== first.importance) changes.importance = Number(form.importance);
+  if (form.timestamp !== first.timestamp && form.timestamp) changes.timestamp = new Date(form.timestamp).toISOString();
+  const save = (event) => {
+    event.preventDefault();
+    if (!Object.keys(changes).length) return done(false);
+    return run(async () => {
+      const { text } = await ask("/episode_edit", { space_id: spaceId, id: episode.id, ...changes });
+      notify(speaks() ? text : t("saved"));
+      done(true);
+    });
+  };
+  const escape = (event) => event.key === "Escape" && done(false);
+  return html`
+    <form class="stack edit" novalidate ref=${box} onSubmit=${save} onKeyDown=${escape}>
+      <${Area} label=${t("memory.content")} value=${form.content} change=${set("content")} rows=${Math.min(10, 2 + Math.ceil(form.content.length / 90))} />
+      <div class="grid-fields">
+        <${Text} label=${t("memory.tags")} value=${form.tags} change=${set("tags")} hint=${t("memory.tagsHint")} />
+        <${Choice} label=${t("memory.importance")} value=${form.importance} change=${set("importance")} options=${["1", "2", "3", "4", "5"].map((n) => [n, t(`importance.${n}`)])} />
+        <${Text} type="datetime-local" step="1" label=${t("memory.time")} value=${form.timestamp} change=${set("timestamp")} />
+      </div>
+      <${Problem} failure=${failure} />
+      <div class="row">
+        <${Button} type="submit" kind="primary" busy=${busy}>${t("save")}<//>
+        <${Button} onClick=${() => done(false)}>${t("cancel")}<//>
+      </div>
+    </form>`;
+}
+
+/** Return a time as the field wants it: to the second, in the reader's zone. */
+function local(iso) {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "";
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+}

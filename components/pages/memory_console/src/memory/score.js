@@ -1,0 +1,24 @@
+// Why a memory ranks where it does: its score and what it is made of.
+import { html } from "../html.js";
+import { percent, score as number } from "../format.js";
+import { known, t } from "../i18n.js";
+
+/** The parts of a score as one bar and as words; what pulls it down stands in the words only. */
+export function Score({ score, relevant, floor }) {
+  const parts = score.parts.filter((part) => part.value !== 0);
+  const whole = Math.max(1, parts.reduce((sum, part) => sum + Math.max(0, part.value), 0));
+  return html`
+    <div class="score">
+      <div class="row">
+        <strong>${number(score.total)}</strong>
+        <span class="bar" aria-hidden="true">
+          ${parts.map((part, n) => part.value > 0 && html`<i class="shade-${n % 6}" style=${{ width: `${(100 * part.value) / whole}%` }}></i>`)}
+        </span>
+        ${typeof score.relevance === "number" && html`<span class="hint">${t(relevant === false ? "score.below" : "score.relevance", { share: percent(score.relevance), floor: percent(floor || 0) })}</span>`}
+      </div>
+      <ul class="parts">
+        ${parts.map((part, n) => html`
+          <li><i class="swatch ${part.value > 0 ? `shade-${n % 6}` : "empty"}" aria-hidden="true"></i>${known(`part.${part.name}`, part.label)} <b>${number(part.value, true)}</b></li>`)}
+      </ul>
+    </div>`;
+}

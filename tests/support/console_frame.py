@@ -135,7 +135,7 @@ class Console:
         self.asked.append((endpoint, given))
         made = self.answers.get(endpoint)
         if callable(made):
-            made = await made(given)
+            made = await made(given)  # None: let the memory answer
         if made is None:
             assert self.service is not None, endpoint
             made = await answer(self.service, endpoint, method, given)

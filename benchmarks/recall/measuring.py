@@ -254,6 +254,10 @@ async def _asked_after(stage: Stage, at_the_end: dict[str, Any]) -> dict[str, An
                     texts = [corpus.texts[i] for i in order]
                     results.append(Result.of(question.category, texts, question.evidence))
         report[name] = {"ours": _short(ours), **{other: _short(results) for other, results in others.items()}}
+    simpler = {other: at_the_end["baselines"][other] for other in ("vector", "fusion")}
+    report["end"] = {
+        who: {key: found[key] for key in _SHORT} for who, found in ({"ours": at_the_end} | simpler).items()
+    }
     return report
 
 

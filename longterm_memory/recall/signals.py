@@ -40,6 +40,8 @@ _VAGUE = {Unit.YEAR: 0.45, Unit.RANGE: 0.3, Unit.SEASON: 0.7}
 """Windows that hold much say less."""
 _RECENT_DAYS, _OF_LATE = 2.0, 0.15
 """Today and yesterday are mostly said in passing ("I'm tired today"), so they say little about what is asked."""
+_TO_THE_POINT = 40
+"""Terms up to which a question asks about the times in it; longer messages name them in passing."""
 _INEXACT = 0.7
 """What a window is worth whose words leave a choice."""
 
@@ -104,7 +106,8 @@ class Signals:
                 np.where(exact > 0, a, 0.0) for a in (close, meaning, share, words)
             )
         able = alive if eligible is None else eligible
-        dated = _dated(columns.time[: len(columns)], question.windows, now)
+        in_passing = min(1.0, _TO_THE_POINT / max(1, question.evidence.terms))
+        dated = _dated(columns.time[: len(columns)], question.windows, now) * np.float32(in_passing)
         by_meaning, by_words = settings.vector_weight_effective, settings.lexical_weight
         legs = by_meaning * meaning + by_words * words
         return cls(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +192,7 @@ async def _prefixes(stage: Stage, alike: dict[str, Any], say: Say) -> dict[str, 
 
 
 async def _recall(stage: Stage) -> dict[str, Any]:
-    tokens = tiktoken.get_encoding("cl100k_base") if _has_tokens() else None
+    tokens = _tokenizer()
     ours: list[Result] = []
     others: dict[str, list[Result]] = {name: [] for name in BASELINES}
     lengths: dict[int, list[int]] = {5: [], 10: []}
@@ -206,22 +208,20 @@ async def _recall(stage: Stage) -> dict[str, Any]:
                     Result.of(question.category, [corpus.texts[i] for i in order], question.evidence)
                 )
             for k, seen in lengths.items():
-                seen.append(
-                    sum(len(tokens.encode(text)) if tokens else len(text) // 4 for text in ranked[:k])
-                )
+                seen.append(sum(len(tokens.encode(text, disallowed_special=())) for text in ranked[:k]))
     report = averages(ours)
     report |= {f"tokens@{k}": round(float(np.mean(seen)), 1) for k, seen in lengths.items() if seen}
     report["baselines"] = {name: averages(found) for name, found in others.items()}
     return report
 
 
-def _has_tokens() -> bool:
-    """Whether the tokenizer's table is at hand; it comes over the network once."""
-    try:
-        tiktoken.get_encoding("cl100k_base")
-    except Exception:
-        return False
-    return True
+def _tokenizer() -> tiktoken.Encoding:
+    """Return the cl100k tokenizer; its table comes with litellm, which LangBot brings, so no network is needed."""
+    found = find_spec("litellm")
+    if found and found.submodule_search_locations:
+        folder = Path(found.submodule_search_locations[0]) / "litellm_core_utils" / "tokenizers"
+        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
+    return tiktoken.get_encoding("cl100k_base")
 
 
 # ---------------------------------------------------------------- some days after

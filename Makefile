@@ -1,4 +1,5 @@
 # Every target sets up what it needs under build/. Needed on the machine: Python 3.11 to 3.13 with venv, git, make.
+# The tests of the Memory Console's page take the machine's chromium, or the one that Playwright can fetch.
 #
 #   make demo [SERVE=1]       a real LangBot with the plugin, a scripted conversation, a verdict
 #   make test [ARGS="-k x"]   unit, real-backend and real-host tests; JOBS of them at a time (0: one after another)
@@ -34,6 +35,7 @@ demo:
 
 test:
 	@$(PYTHON) -m playground.envs dev milvus-3 $(foreach v,4.11.2 4.10.11,host-$(v) host-$(v)-engines)
+	-@$(DEV) -m playground.browser
 	$(DEV) -m pytest -n $(JOBS) $(ARGS)
 
 check:

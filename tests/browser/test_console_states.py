@@ -215,9 +215,8 @@ async def test_bars_until_the_answer_and_nothing_that_flashes(browser: Browser) 
     assert await frame.inner_text(".memory >> nth=0") == first
     assert not await frame.locator(".panel .skeletons").count()
     arrived.set()
-    await frame.wait_for_function(
-        "first => !document.querySelector('.memory').innerText.startsWith(first)", arg=first
-    )
+    await frame.wait_for_selector(".panel .answer:not(.waiting)")
+    assert await frame.inner_text(".memory >> nth=0") != first
 
 
 async def test_a_large_space_is_asked_for_until_it_is_read(browser: Browser) -> None:
@@ -283,7 +282,7 @@ async def test_keys_alone_get_everywhere(browser: Browser) -> None:
     await frame.focus(f'[data-space][title="{GROUP}"]')
     await keyboard.press("Enter")
     await frame.wait_for_selector(".memories")
-    assert await frame.evaluate("document.activeElement.id") == "detail"
+    await frame.wait_for_selector("#detail:focus")
     await frame.focus("#tab-memories")
     for key, panel in (
         ("ArrowRight", "injection"),
@@ -303,12 +302,12 @@ async def test_keys_alone_get_everywhere(browser: Browser) -> None:
     await delete.focus()
     await keyboard.press("Enter")
     await frame.wait_for_selector(".confirm")
-    await frame.wait_for_function("document.activeElement.matches('.confirm .cancel')")
+    await frame.wait_for_selector(".confirm .cancel:focus")
     await keyboard.press("Escape")
     await frame.wait_for_selector(".confirm", state="detached")
-    await frame.wait_for_function("document.activeElement.matches('.actions .button.danger')")
+    await frame.wait_for_selector(".actions .button.danger:focus")
     await frame.locator(".actions .button >> nth=0").focus()
     await keyboard.press("Enter")
-    await frame.wait_for_function("document.activeElement.tagName === 'TEXTAREA'")
+    await frame.wait_for_selector("textarea:focus")
     await keyboard.press("Escape")
     await frame.wait_for_selector(".edit", state="detached")

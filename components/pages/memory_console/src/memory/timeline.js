@@ -1,5 +1,5 @@
 // When memories were made: bars over time, drawn by hand as SVG. A bar narrows the list to its stretch of time.
-import { useState } from "../vendor/preact-hooks.js";
+import { useEffect, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAnswer } from "../answers.js";
 import { count, stretch } from "../format.js";
@@ -17,19 +17,25 @@ const OFFSET = -new Date().getTimezoneOffset(); // minutes that the reader's clo
 /** The chart; `choose` gets {after, before} of a bar. */
 export function Timeline({ spaceId, version, choose, chosen }) {
   const [wish, setWish] = useState("month");
+  const [chosenLength, setChosenLength] = useState(false);
   const { data, failure } = useAnswer("/timeline", { space_id: spaceId, by: wish, utc_offset: OFFSET, version });
+  // One bar says little: days or weeks say more, until somebody has chosen.
+  const finer = !chosenLength && data?.buckets.length === 1 ? LENGTHS[LENGTHS.indexOf(data.by) - 1] : "";
+  useEffect(() => {
+    if (finer) setWish(finer);
+  }, [finer]);
   if (failure && !data) return html`<${Problem} failure=${failure} />`;
   const found = data?.buckets || [];
   const by = data?.by || wish; // longer ones than asked for when there would be too many
-  if (data && !found.length) return null;
+  if (finer || (data && (!found.length || (found.length === 1 && !chosenLength)))) return null;
   const buckets = filled(found, by);
   return html`
     <figure class="timeline card">
       <figcaption class="row between">
         <span class="legend">${STATUSES.filter((s) => !data || found.some((b) => b[s])).map((s) => html`<span><i class="swatch ${s}" aria-hidden="true"></i>${t(`status.${s}`)}</span>`)}</span>
-        <${Choice} label=${t("timeline.by")} hidden value=${by} change=${setWish} class="plain" options=${LENGTHS.map((one) => [one, t(`timeline.${one}`)])} />
+        <${Choice} label=${t("timeline.by")} hidden value=${by} change=${(length) => { setChosenLength(true); setWish(length); }} class="plain" options=${LENGTHS.map((one) => [one, t(`timeline.${one}`)])} />
       </figcaption>
-      <div style=${{ width: `${Math.min(100, (100 * Math.max(5, buckets.length)) / FEWEST)}%` }}>
+      <div style=${{ width: `${Math.min(100, (100 * slotsOf(buckets)) / FEWEST)}%` }}>
       <${Bars} buckets=${buckets} by=${by} choose=${choose} chosen=${chosen} />
       <div class="row between hint"><span>${buckets.length ? stretch(buckets[0].start, by) : "\u00a0"}</span>
         <span>${buckets.length > 1 ? stretch(buckets[buckets.length - 1].start, by) : ""}</span></div>
@@ -42,7 +48,7 @@ function Bars({ buckets, by, choose, chosen }) {
   const top = buckets.find((bucket) => whole(bucket) === most);
   const label = top ? t("timeline.label", { total: count(buckets.reduce((n, b) => n + whole(b), 0)), when: stretch(top.start, by), most: count(most) }) : t("loading");
   return html`
-    <svg class="bars" viewBox="0 0 ${Math.max(1, buckets.length) * 10} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <svg class="bars" viewBox="0 0 ${slotsOf(buckets) * 10} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${label}>
       ${buckets.map((bucket, n) => {
         const range = { after: bucket.start, before: next(bucket.start, by) };
         const picked = chosen.after === range.after && chosen.before === range.before;
@@ -59,6 +65,11 @@ function Bars({ buckets, by, choose, chosen }) {
           </g>`;
       })}
     </svg>`;
+}
+
+/** A single bar is not to be as wide as a board. */
+function slotsOf(buckets) {
+  return Math.max(FEWEST / 2, buckets.length);
 }
 
 function whole(bucket) {

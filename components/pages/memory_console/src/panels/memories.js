@@ -132,7 +132,6 @@ function Selected({ spaceId, selection, clear, after }) {
 }
 
 function Listed({ data, rows, filters, busy, go }) {
-  if (!data.episodes.length && data.page > 1) return html`<${Pager} page=${data.page} pages=${data.page} go=${go} />`;
   if (!data.episodes.length) {
     const narrowed = narrowing(filters) > 0 || filters.statuses.length < STATUSES.length;
     return html`<${State} small level="3" title=${t(narrowed ? "memories.noMatch" : "memories.none")} text=${t(narrowed ? "memories.noMatchHint" : "memories.noneHint")} />`;
@@ -159,7 +158,8 @@ function Found({ data, rows }) {
 function Single({ of, spaceId, after, show }) {
   return html`
     <div><${Button} class="small" icon="back" onClick=${() => show("")}>${t("memories.all")}<//></div>
+    ${of.failure ? html`<${Problem} failure=${of.failure} />` : html`
     <${Answer} of=${of} rows=${1} lines=${3}>
       ${(data) => html`<ul class="memories"><${Memory} key=${data.episode.id} spaceId=${spaceId} episode=${data.episode} begin after=${after} show=${show} /></ul>`}
-    <//>`;
+    <//>`}`;
 }

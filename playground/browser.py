@@ -46,11 +46,14 @@ def find() -> str:
 
 
 def _fetched() -> str:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        path = playwright.chromium.executable_path
-    return path if Path(path).is_file() else ""
+    # In a process of its own: who asks may have an event loop running, which Playwright's plain API does not go with.
+    asked = (
+        "import playwright.sync_api as p\nwith p.sync_playwright() as it: print(it.chromium.executable_path)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return told if Path(told).is_file() else ""
 
 
 def main() -> int:

@@ -175,7 +175,7 @@ def test_exported_erased_and_brought_back(memory_411: MemoryHost) -> None:
         tab.frame.fill("#search", group.id)
 
         tab.frame.click('section[aria-labelledby="erase"] .button.danger')
-        assert "memories: 3" in tab.frame.inner_text(".confirm")
+        assert "3 memories" in tab.frame.inner_text(".confirm")
         tab.frame.click(".confirm .solid")
         tab.frame.wait_for_selector('.notice :text("Erased")')
         assert "No memories" in group.command("!memory list --all-statuses")
@@ -273,7 +273,7 @@ def test_a_person_is_erased_everywhere(memory_411: MemoryHost) -> None:
         person = 'section[aria-labelledby="person"]'
         tab.frame.fill(f"{person} input", "kim-1")
         tab.frame.click(f"{person} .button.danger")
-        assert "memories: 2" in tab.frame.inner_text(f"{person} .confirm")
+        assert "2 memories" in tab.frame.inner_text(f"{person} .confirm")
         tab.frame.click(f"{person} .confirm .solid")
         tab.frame.wait_for_selector('.notice :text("Erased")')
     for group in groups:

@@ -1,11 +1,16 @@
 // Calls to the plugin. It answers failures too, as {error: {code, text}}; what LangBot itself rejects has no usable text.
 import { known, language, t } from "./i18n.js";
 
-const SPOKEN = { en_US: "en_US", zh_Hans: "zh_Hans", zh_Hant: "zh_Hans" };
+const SPOKEN = document.getElementById("i18n").dataset.spoken.split(" "); // the languages of the plugin's own sentences
 
-/** Whether the plugin's own sentences are in the reader's language; the page then has better words only by chance. */
+/** Return the language that the plugin speaks and the reader reads: theirs, or another way to write it; else none. */
+function shared(wanted) {
+  return SPOKEN.find((one) => one === wanted) || SPOKEN.find((one) => one.split("_")[0] === wanted.split("_")[0]);
+}
+
+/** Whether the plugin's own sentences are in the reader's language. */
 export function speaks() {
-  return language.value in SPOKEN;
+  return Boolean(shared(language.value));
 }
 
 /** A failure with words for people. */
@@ -33,7 +38,7 @@ export async function ask(endpoint, body = {}) {
 async function once(endpoint, body) {
   let answer;
   try {
-    answer = await window.langbot.api(endpoint, { language: SPOKEN[language.peek()] || language.peek(), ...body });
+    answer = await window.langbot.api(endpoint, { language: shared(language.peek()) || language.peek(), ...body });
   } catch (rejection) {
     const late = rejection && rejection.message === "Request timeout";
     throw new Failure(late ? "timeout" : "unreachable", t(late ? "error.timeout" : "error.unreachable"));

@@ -1,5 +1,5 @@
 // How facts read in the reader's language.
-import { known, locale } from "./i18n.js";
+import { known, locale, t } from "./i18n.js";
 
 const STEPS = [
   ["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60],
@@ -42,6 +42,13 @@ export function count(number) {
   return typeof number === "number" ? new Intl.NumberFormat(locale()).format(number) : "–";
 }
 
+/** Return how many there are of something, in words: "3 memories". The words of `key` are "one|several" where that matters. */
+export function several(key, number) {
+  const forms = t(key, { count: count(number) }).split("|");
+  const one = forms.length > 1 && new Intl.PluralRules(locale()).select(number ?? 0) === "one";
+  return forms[one ? 0 : forms.length - 1];
+}
+
 /** Return a score with two digits after the point, its sign only where asked for. */
 export function score(number, signed = false) {
   if (typeof number !== "number") return "–";
@@ -65,7 +72,8 @@ export function milliseconds(number) {
 /** Return a size in bytes, kilobytes or megabytes. */
 export function size(bytes) {
   const [unit, by] = bytes < 1e3 ? ["byte", 1] : bytes < 1e6 ? ["kilobyte", 1e3] : ["megabyte", 1e6];
-  const style = { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: by === 1e6 ? 1 : 0 };
+  const unitDisplay = by === 1 ? "long" : "short";
+  const style = { style: "unit", unit, unitDisplay, maximumFractionDigits: by === 1e6 ? 1 : 0 };
   return new Intl.NumberFormat(locale(), style).format(bytes / by);
 }
 

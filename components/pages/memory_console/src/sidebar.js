@@ -2,7 +2,7 @@
 import { useRef } from "./vendor/preact-hooks.js";
 import { html } from "./html.js";
 import { Derive } from "./derive.js";
-import { ago, conversation, count, moment } from "./format.js";
+import { ago, conversation, count, moment, several } from "./format.js";
 import { t } from "./i18n.js";
 import { Button } from "./parts/button.js";
 import { Choice } from "./parts/fields.js";
@@ -44,7 +44,7 @@ export function Sidebar() {
 function Row({ one }) {
   const { id, kind, icon } = conversation(one.session_name);
   const open = !view.value && space.value?.space_id === one.space_id;
-  const facts = [kind, t("count.memories", { count: count(one.episodes) }), t("count.profiles", { count: count(one.profiles) })];
+  const facts = [kind, several("count.memories", one.episodes), several("count.profiles", one.profiles)];
   return html`
     <li>
       <button type="button" class="space" data-space=${one.space_id} title=${one.session_name} aria-current=${open ? "true" : null} onClick=${() => openSpace(one)}>

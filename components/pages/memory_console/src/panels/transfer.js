@@ -2,7 +2,7 @@
 import { useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { ask } from "../api.js";
-import { count } from "../format.js";
+import { count, several } from "../format.js";
 import { t } from "../i18n.js";
 import { Button } from "../parts/button.js";
 import { Erase } from "../parts/erase.js";
@@ -36,8 +36,8 @@ function Export({ body }) {
   const [shown, setShown] = useState("");
   const kinds = ["all", "episodes", "profiles"].map((one) => [one, t(`export.${one}`)]);
   const facts = (part) => [
-    t("count.memories", { count: count(part.episodes) }),
-    t("count.profiles", { count: count(part.profiles) }),
+    several("count.memories", part.episodes),
+    several("count.profiles", part.profiles),
     ...(part.unread ? [t("export.unread", { count: count(part.unread) })] : []),
   ];
   return html`

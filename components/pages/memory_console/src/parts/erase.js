@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { useAction } from "../answers.js";
 import { ask } from "../api.js";
-import { count, listed } from "../format.js";
+import { listed, several } from "../format.js";
 import { t } from "../i18n.js";
 import { Confirm } from "./button.js";
 import { notify } from "./notice.js";
@@ -31,9 +31,9 @@ export function Erase({ endpoint, body, label, done, small = false, disabled = f
 
 function told(found) {
   return listed([
-    t("count.memories", { count: count(found.episodes) }),
-    t("count.profiles", { count: count(found.profiles) }),
-    t("count.snapshots", { count: count(found.snapshots) }),
-    t("count.auditEntries", { count: count(found.audit_entries) }),
+    several("count.memories", found.episodes),
+    several("count.profiles", found.profiles),
+    several("count.snapshots", found.snapshots),
+    several("count.auditEntries", found.audit_entries),
   ]);
 }

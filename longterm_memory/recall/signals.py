@@ -134,7 +134,9 @@ class Signals:
                 "speaker": weights.speaker * _among(columns.speaker[: len(columns)], question.asker),
                 "substance": weights.substance
                 * np.minimum(np.log1p(index.word_counts()) / np.log(_FULL), 1.0),
-                "asks": weights.asks * columns.asks[: len(columns)],
+                "asks": weights.asks
+                * columns.asks[: len(columns)]
+                * np.minimum(_FULL / np.maximum(index.word_counts(), 1.0), 1.0),
                 "recency": weights.recency * _recent(columns.time[: len(columns)], settings, now),
                 "importance": weights.importance * (columns.importance[: len(columns)] - 2.0),
             },

@@ -33,7 +33,7 @@ class Weights:
     substance: float = 0.3
     """How much it says: 0 for a word, all for 40 terms and more, by the logarithm. "Wow, great!" answers nothing."""
     asks: float = -0.2
-    """It is a question itself."""
+    """It is a question itself; the less the more it says beside that."""
     recency: float = 0.05
     """At age 0, half of it after ``recency_half_life_days``, never negative. Added, not multiplied: a factor would bury
     everything older than a fortnight."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from benchmarks.__main__ import Wanted, faults
 from benchmarks.isolation import SCOPES
 from benchmarks.load import MEMORIES, Session, missing
 from benchmarks.parallel import Storm
+from benchmarks.recall import figures
 from benchmarks.recall.vectors import CachedModel
 from benchmarks.world import KB, World
 from longterm_memory.episodes import EpisodeDraft
@@ -109,3 +111,10 @@ async def test_recall_is_measured_beside_simpler_rankings(
     assert set(found["by_category"]) >= {"single", "exact"}
     assert report["asked_after"]["tiny"]["words"]["1d"]["ours"]["n"] > 10
     assert report["abstention"]
+
+
+def test_the_documents_show_the_figures_that_are_kept() -> None:
+    assert figures.stale() == []
+    kept = json.loads(figures.KEPT.read_text(encoding="utf-8"))
+    again = figures.renewed(json.loads(json.dumps(kept)), {"recall": {}}, kept["date"])
+    assert again == kept

@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -379,15 +378,21 @@ def test_two_tabs_at_once(memory_411: MemoryHost) -> None:
         assert groups[1].say(ASKED, "9001", "Mina").records == [OSLO]
 
 
+USEFUL = """new MutationObserver(() => {
+  if (!window.__useful && document.querySelector(".space")) window.__useful = performance.now();
+}).observe(document, {childList: true, subtree: true})"""
+"""Notes when a frame first shows a space, in milliseconds since the frame began to load."""
+
+
 def test_how_fast_it_is_drawn(memory_411: MemoryHost) -> None:
     """First useful paint and the change of a panel, in round trips of one request of the page; told, not judged."""
     group = talked(memory_411)
     with desk(memory_411) as at:
         ping = min(_timed(lambda: memory_411.page("/spaces", {"size": 1})) for _ in range(5))
-        at.tab()  # once, for what the browser keeps of the WebUI
-        started = time.monotonic()
+        at.context.add_init_script(USEFUL)
         tab = at.tab()
-        paint = time.monotonic() - started
+        tab.frame.wait_for_selector(".space")
+        paint = tab.frame.evaluate("window.__useful") / 1000
         tab.open(group)
         tab.frame.wait_for_selector(".memory")
 
@@ -396,20 +401,15 @@ def test_how_fast_it_is_drawn(memory_411: MemoryHost) -> None:
             tab.panel("memories", ".memory")
 
         panel = min(_timed(change) for _ in range(3)) / 2
-        drawn = (
-            tab.frame.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
-            / 1000
-        )
-    times = {"page_api_ping_ms": round(ping * 1000, 1)}
-    times |= {
-        "webui_and_first_useful_paint_pings": round(paint / ping, 1),
-        "frame_first_paint_pings": round(drawn / ping, 1),
+        assert tab.problems == []
+    times = {
+        "page_api_ping_ms": round(ping * 1000, 1),
+        "first_useful_paint_pings": round(paint / ping, 1),
+        "panel_switch_pings": round(panel / ping, 1),
     }
-    times |= {"panel_switch_pings": round(panel / ping, 1)}
     ARTIFACTS.mkdir(parents=True, exist_ok=True)
-    Path(ARTIFACTS / "times.json").write_text(json.dumps(times, indent=1), encoding="utf-8")
+    (ARTIFACTS / "times.json").write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
     print(times)
-    assert tab.problems == []
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -19,7 +19,11 @@ ENTRY = "main.js"
 """The script that starts the page."""
 
 VENDOR = "vendor"
-"""Folder of the scripts of other people, unchanged, and of ``packages.json`` that says which they are."""
+"""Folder of the scripts of other people, unchanged, and of ``packages.json`` that says which they are.
+
+Another version: ``npm pack <package>@<version>``, copy the file at ``path`` and the licence out of the archive, and
+write version and sha256 into ``packages.json``.
+"""
 
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\}|(\w+)) from "(\.{1,2}/[\w./-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |class |const |let )", re.MULTILINE)

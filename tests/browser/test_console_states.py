@@ -235,6 +235,63 @@ async def test_a_large_space_is_asked_for_until_it_is_read(browser: Browser) -> 
     assert left == 0
 
 
+def report(accepted: int, skipped: int, remaining: int) -> dict[str, Any]:
+    rows = {"rejected": [{"line": 7, "text": "It is empty."}], "rejected_total": 1, "notes": []}
+    counts = {
+        "accepted": accepted,
+        "skipped": skipped,
+        "remaining": remaining,
+        "profiles": 0,
+        "ignored_profiles": 0,
+    }
+    return {**rows, **counts, "format": "plain", "stopped": ""}
+
+
+async def test_long_work_goes_on_until_nothing_is_left(browser: Browser) -> None:
+    """What a file that was begun again tells a second time is counted once."""
+    bot = await filled()
+    imports = [report(100, 10, 150), report(100, 110, 50), report(50, 210, 0)]
+    parts = [
+        {"report": report(60, 0, 40), "part": 0, "parts": 2, "done": False},
+        {"report": report(40, 60, 0), "part": 1, "parts": 2, "done": False},
+        {"report": report(30, 5, 0), "part": 2, "parts": 2, "done": True},
+    ]
+    made = {"made_at": "2026-06-06T06:00:00Z", "episodes": 130, "profiles": 3, "parts": 2, "size": 1603}
+    makes = [{"kept": None, "remaining": 4}, {"kept": made, "remaining": 0}]
+
+    async def take(body: Any) -> Any:
+        return report(250, 10, 0) if body["dry_run"] else imports.pop(0)
+
+    async def restore(body: Any) -> Any:
+        return parts.pop(0)
+
+    async def make(body: Any) -> Any:
+        return makes.pop(0)
+
+    async def kept(body: Any) -> Any:
+        return {"kept": None if makes else made, "remaining": 0}
+
+    answers = {"import": take, "backup_restore": restore, "backup_make": make, "backup": kept}
+    console = await opened(browser, bot, **answers)
+    frame = await console.show()
+    await frame.click(f'[data-space][title="{GROUP}"]')
+    await frame.click("#tab-transfer")
+    file = {"name": "rows.json", "mimeType": "application/json", "buffer": b"[]"}
+    await frame.set_input_files('section[aria-labelledby="import"] input[type=file]', [file])  # type: ignore[list-item]
+    await frame.click('section[aria-labelledby="import"] .button.primary')
+    await frame.wait_for_selector('.notice :text-is("Imported: 250.")')
+    assert await frame.locator(".report .facts dd").all_inner_texts() == ["250", "10", "1", "0"]
+    assert not imports
+    await frame.click(".top .button >> nth=1")
+    await frame.click('.button:has-text("Make a backup")')
+    await frame.wait_for_selector('section[aria-labelledby="backup"] .facts')
+    await frame.click('.button:has-text("Restore")')
+    await frame.click(".confirm .solid")
+    await frame.wait_for_selector('.notice :text-is("The backup is restored.")')
+    assert await frame.locator(".report .facts dd").all_inner_texts() == ["130", "5", "2", "0"]
+    assert not parts
+
+
 async def test_an_unhealthy_memory_says_what_to_do(browser: Browser) -> None:
     bot = await filled()
     checks = [

@@ -9,7 +9,7 @@ import { Choice, Text } from "../parts/fields.js";
 export const STATUSES = ["active", "archived", "superseded"];
 
 /** What is shown at first. */
-export const EVERYTHING = { statuses: STATUSES, sender_id: "", tag: "", source: "", importance_min: 1, after: "", before: "" };
+export const EVERYTHING = { statuses: STATUSES, sender_id: "", tag: "", source: "", session: "", importance_min: 1, after: "", before: "" };
 
 /** Return what a request says of filters: only those that narrow. */
 export function asked(filters) {
@@ -23,8 +23,8 @@ export function narrowing(filters) {
   return Object.keys(asked(filters)).length - 1;
 }
 
-/** The row of statuses, and the fields for the rest behind a button. */
-export function Filters({ filters, change, facets }) {
+/** The row of statuses, and the fields for the rest behind a button; `shared`: the space holds several conversations. */
+export function Filters({ filters, change, facets, shared }) {
   const [open, setOpen] = useState(false);
   const set = (name) => (value) => change({ ...filters, [name]: value });
   const toggle = (status) => {
@@ -46,6 +46,7 @@ export function Filters({ filters, change, facets }) {
         <${Choice} label=${t("memory.speaker")} value=${filters.sender_id} change=${set("sender_id")} options=${senders(facets, filters)} />
         <${Choice} label=${t("memory.tag")} value=${filters.tag} change=${set("tag")} options=${tags(facets, filters)} />
         <${Choice} label=${t("memory.source")} value=${filters.source} change=${set("source")} options=${sources(facets, filters)} />
+        ${shared && html`<${Text} label=${t("memory.session")} value=${filters.session} change=${set("session")} placeholder="group_123" />`}
         <${Choice} label=${t("filter.importance")} value=${String(filters.importance_min)} change=${(v) => set("importance_min")(Number(v))}
           options=${[["1", t("filter.any")], ...["2", "3", "4", "5"].map((n) => [n, t("filter.atLeast", { value: n })])]} />
         <${Text} type="date" label=${t("filter.after")} value=${asDay(filters.after, 0)} change=${(v) => set("after")(asTime(v, 0))} />

@@ -62,7 +62,7 @@ export function Memories({ space }) {
   return html`
     <${Timeline} spaceId=${spaceId} version=${version} chosen=${filters} choose=${(range) => filter({ ...filters, ...range })} />
     <${Search} query=${query} ask=${setQuery} />
-    <${Filters} filters=${filters} change=${filter} facets=${facets} />
+    <${Filters} filters=${filters} change=${filter} facets=${facets} shared=${space.isolation === "bot"} />
     <${Selected} spaceId=${spaceId} selection=${selection} clear=${() => setSelection(new Map())} after=${after} />
     ${query
       ? html`<${Answer} of=${searched} lines=${3}>${(data) => html`<${Found} data=${data} rows=${rows} />`}<//>`

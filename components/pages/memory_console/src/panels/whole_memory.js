@@ -58,14 +58,13 @@ function Backup() {
     await answer.reload();
   });
   const restore = () => run(async (alive) => {
-    let whole = null;
-    let step;
+    let [whole, before, step] = [null, null, null];
     do {
+      before = step?.report;
       step = await ask("/backup_restore");
-      whole = whole && whole.part !== step.part ? added(whole.report, step.report) : step.report;
-      whole = { report: whole, part: step.part };
+      whole = added(whole, before, step.report);
       if (alive()) {
-        setReport(whole.report);
+        setReport(whole);
         setProgress(step.done ? "" : t("backup.restoring", { part: count(step.part), parts: count(step.parts) }));
       }
     } while (!step.done && !step.report.stopped && alive());

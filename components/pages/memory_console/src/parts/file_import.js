@@ -35,14 +35,14 @@ export function FileImport({ endpoint, body = {}, profiles = false, done }) {
     });
   };
   const take = () => run(async (alive) => {
-    let whole = null;
+    let [whole, before] = [null, null];
     for (;;) {
       const next = await request({ dry_run: false });
-      const before = whole;
-      whole = added(whole, next);
+      whole = added(whole, before, next);
       if (alive()) setReport(whole);
       // The same again goes on; no progress at all means that something is in the way.
       if (!next.remaining || next.stopped || (before && next.remaining >= before.remaining)) break;
+      before = next;
     }
     setPreview(null);
     notify(t("import.done", { count: count(whole.accepted) }));

@@ -37,17 +37,24 @@ function Rows({ title, rows }) {
     </div>`;
 }
 
-/** Add the report of the next request to those before it: an import goes on until nothing remains. */
-export function added(before, next) {
-  if (!before) return next;
-  const sum = (name) => before[name] + next[name];
-  // What was taken in before is found again as a duplicate: that is no skipping to speak of.
+/**
+ * Add the report of the next request to the sum of those before it.
+ * @param {Object|null} sum
+ * @param {Object|null} previous - the report of the request before this one
+ * @param {Object} next
+ * @returns {Object} the sum; what a file that was begun again tells a second time counts once
+ */
+export function added(sum, previous, next) {
+  if (!sum) return next;
+  const again = previous.remaining > 0;
+  const fresh = (name, known) => next[name] - (again ? Math.min(next[name], known) : 0);
   return {
     ...next,
-    accepted: sum("accepted"),
-    profiles: Math.max(before.profiles, next.profiles),
-    skipped: Math.max(0, next.skipped - before.accepted),
-    rejected: next.rejected.length ? next.rejected : before.rejected,
-    rejected_total: Math.max(before.rejected_total, next.rejected_total),
+    accepted: sum.accepted + next.accepted,
+    profiles: sum.profiles + fresh("profiles", previous.profiles),
+    skipped: sum.skipped + fresh("skipped", previous.accepted + previous.skipped),
+    rejected: again ? next.rejected : [...sum.rejected, ...next.rejected],
+    rejected_total: sum.rejected_total + fresh("rejected_total", previous.rejected_total),
+    notes: again ? next.notes : [...sum.notes, ...next.notes],
   };
 }

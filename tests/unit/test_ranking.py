@@ -259,6 +259,23 @@ def test_nothing_is_said_twice_by_one_person_and_copies_use_up_no_places() -> No
     assert len(order([record(flight, ID), record(flight, "a0000001", speaker=TAO)], "flight tuesday")) == 2
 
 
+def test_a_sign_can_make_all_the_difference() -> None:
+    pairs = (
+        ("Mina likes C", "Mina likes C++"),
+        ("It was 5 degrees", "It was -5 degrees"),
+        ("I owe Tao $50", "I owe Tao €50"),
+        ("Mina votes for 🍎", "Mina votes for 🍊"),
+        ("We meet at 10:30", "We meet at 10 30"),
+        ("Mina's blood type is A", "Mina's blood type is"),
+        ("ฉันชอบกินข้าว", "ฉันชอบกินข่าว"),
+        ("वह दिल्ली गया", "वह दिल्ली गयी"),
+        ("Mina住在哈尔滨", "Mina住在尔滨"),
+    )
+    for one, other in pairs:
+        kept = [record(one, ID), record(other, "a0000001")]
+        assert len(order(kept, one, k=5, floor=False)) == 2, (one, other)
+
+
 # ------------------------------------------------------------ order
 
 

@@ -144,10 +144,22 @@ def _scores(answer: object, documents: int) -> dict[int, float]:
         score = one.get("relevance_score") if isinstance(one, Mapping) else None
         if type(index) is not int or not 0 <= index < documents or index in scores:
             raise RerankFailed("rerank_unusable", detail="wrong numbers of texts")
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not isfinite(score):
+        number = _number(score)
+        if number is None:
             raise RerankFailed("rerank_unusable", detail="not finite numbers")
-        scores[index] = float(score)
+        scores[index] = number
     return scores
+
+
+def _number(score: object) -> float | None:
+    """Return a score as a finite number; ``None`` for anything else, also an integer beyond all floats."""
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
+        return None
+    try:
+        number = float(score)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _placed(hits: Sequence[Hit], scores: Mapping[int, float]) -> tuple[Hit, ...]:

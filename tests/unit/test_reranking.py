@@ -166,6 +166,7 @@ UNUSABLE: Sequence[Callable[[list[str]], Any]] = (
     lambda _: [{"index": 0}],
     lambda _: [{"index": 0, "relevance_score": math.nan}],
     lambda _: [{"index": 0, "relevance_score": math.inf}],
+    lambda _: [{"index": 0, "relevance_score": 10**400}],
 )
 
 

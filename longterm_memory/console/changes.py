@@ -26,6 +26,8 @@ __all__ = ["ROUTES"]
 
 _SECONDS = 12.0
 """After how long no further memory is begun; the page waits 30 s, and one may take some."""
+_AT_ONCE = 40
+"""Memories that are deleted together: so many are looked up by their rows, for more the whole space would be read."""
 
 
 # ---------------------------------------------------------------- a selection
@@ -46,7 +48,7 @@ class ChangeRequest(SpaceRequest):
 
 
 class Failure(BaseModel):
-    """A memory that is as it was, and why."""
+    """A memory that is as it was, as far as can be told, and why."""
 
     id: str
     text: str
@@ -58,7 +60,7 @@ class ChangeAnswer(BaseModel):
     Attributes:
         done: ids of what was changed, or is deleted and seen to be gone; older versions that went with it too.
         failed: what is as it was, with the reason.
-        remaining: what there was no time for, or no store: send these again.
+        remaining: what there was no time for, or no store: send these again (to delete them without a code first).
         text: a sentence about it.
         code: for a ``delete`` without one: the code that confirms it.
         count: how many memories that would delete.
@@ -137,9 +139,23 @@ async def _delete(
             older=older,
         )
     service.confirmations.redeem(request.code, *subject, otherwise="code_wrong_console")
-    done = list(await memory.changes.delete_chosen(ids, chains=True))
-    failed += _unknown(language, [i for i in ids if i not in done])
-    return ChangeAnswer(done=done, failed=failed, text=_told(language, "deleted", len(done), len(failed)))
+    done, remaining, until = dict[str, None](), list[str](), service.clock() + _SECONDS
+    for start in range(0, len(ids), _AT_ONCE):
+        if done and service.clock() > until:
+            remaining = ids[start:]
+            break
+        # What an earlier one of these took along is gone already.
+        part = [i for i in ids[start : start + _AT_ONCE] if i not in done]
+        try:
+            done |= dict.fromkeys(await memory.changes.delete_chosen(part, chains=True))
+            failed += _unknown(language, [i for i in part if i not in done])
+        except LongTermMemoryError as exc:
+            failed += [Failure(id=i, text=explain(language, exc)) for i in part]
+            remaining = ids[start + _AT_ONCE :]
+            break
+    remaining = [i for i in remaining if i not in done]
+    text = _told(language, "deleted", len(done), len(failed))
+    return ChangeAnswer(done=list(done), failed=failed, remaining=remaining, text=text)
 
 
 def _unknown(language: str, ids: list[str]) -> list[Failure]:

@@ -218,9 +218,13 @@ async def test_nothing_is_called_deleted_that_the_store_still_shows() -> None:
     body = {"space_id": await space(bot), "ids": [await id_of(bot, "cats")], "action": "delete"}
     offer = await ask(bot, "/episodes_change", **body)
     bot.api.faults.delete_nothing = True
-    code, text = await refused(bot, "/episodes_change", **body, code=offer["code"])
-    assert code in ("delete_unverified", "delete_unknown")
-    assert "not gone yet" in text or "may be deleted" in text
+    found = await ask(bot, "/episodes_change", **body, code=offer["code"])
+    assert (found["done"], [f["id"] for f in found["failed"]]) == ([], body["ids"])
+    assert "still shows" in found["failed"][0]["text"]
+    assert found["text"] == "0 memories were deleted. Not done: 1."
+    bot.api.faults.delete_nothing = False
+    offer = await ask(bot, "/episodes_change", **body)
+    assert (await ask(bot, "/episodes_change", **body, code=offer["code"]))["done"] == body["ids"]
 
 
 async def test_a_store_that_fails_half_way_leaves_the_rest_to_be_sent_again() -> None:
@@ -229,6 +233,27 @@ async def test_a_store_that_fails_half_way_leaves_the_rest_to_be_sent_again() ->
     bot.api.faults.fail = {"vector_upsert"}
     found = await ask(bot, "/episodes_change", space_id=here, ids=ids, action="archive")
     assert (found["done"], [f["id"] for f in found["failed"]], found["remaining"]) == ([], ids[:1], ids[1:])
+
+
+async def test_a_long_selection_is_deleted_by_parts_and_a_correction_takes_along_what_comes_later() -> None:
+    bot = await lived_in()
+    here, old, new = await space(bot), await id_of(bot, "Friday"), await id_of(bot, "Monday")
+    plant(bot, (record(f"Note {n}", numbered_id(n)) for n in range(90)))
+    bot.restart()
+    ids = [new, *(numbered_id(n) for n in range(90)), old]
+    body = {"space_id": here, "ids": ids, "action": "delete"}
+    offer = await ask(bot, "/episodes_change", **body)
+    assert (offer["count"], offer["older"]) == (92, 0)
+    bot.api.faults.fail, bot.api.faults.let_pass = {"vector_delete"}, {"vector_delete": 1}
+    found = await ask(bot, "/episodes_change", **body, code=offer["code"])
+    assert {old, new} < set(found["done"])
+    assert (len(found["done"]), len(found["failed"]), found["remaining"]) == (41, 40, ids[80:91])
+    bot.api.faults.fail = set()
+    body["ids"] = [f["id"] for f in found["failed"]] + found["remaining"]
+    offer = await ask(bot, "/episodes_change", **body)
+    found = await ask(bot, "/episodes_change", **body, code=offer["code"])
+    assert found["remaining"] == []
+    assert len(await listed(bot, statuses=EVERY)) == 3
 
 
 async def test_a_long_selection_stops_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,17 +21,24 @@ _UNSPACED = (
 )
 """Scripts that put no spaces between words: Thai, Lao, Khmer, Han, kana, bopomofo, Hangul."""
 _JOINERS = "-./:#@+"
+_MARKS = "".join(
+    ch
+    for ch in map(chr, range(0x300, 0x1AB0))
+    if unicodedata.category(ch) in ("Mn", "Mc") and not re.match(rf"[{_UNSPACED}]", ch)
+)
+"""Vowels and other signs within words, of Devanagari for one, that are no letters to a regular expression."""
+_WORD = rf"[^\W{_UNSPACED}]+(?:[{_MARKS}]+[^\W{_UNSPACED}]*)*"
 _TOKEN = re.compile(
-    rf"(?P<run>[{_UNSPACED}]+)"
-    rf"|[^\W\d_{_UNSPACED}](?:\+\+|\#)(?!\w)"
-    rf"|[^\W{_UNSPACED}]+(?:[{_JOINERS}]+[^\W{_UNSPACED}]+)*"
+    rf"(?P<run>[{_UNSPACED}]+)|[^\W\d_{_UNSPACED}](?:\+\+|\#)(?!\w)|{_WORD}(?:[{_JOINERS}]+{_WORD})*"
 )
 _PLAIN_TOKEN = re.compile(rf"[A-Za-z](?:\+\+|\#)(?!\w)|[A-Za-z0-9_]+(?:[{_JOINERS}]+[A-Za-z0-9_]+)*")
 """The same for plain ASCII, several times as fast."""
 _JOINED = re.compile(rf"[{_JOINERS}]")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _SPLIT = re.compile(rf"[{_JOINERS}_]+")
-_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_POINTS = [chr(c) for c in (*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x640, *range(0x64B, 0x660), 0x670)]
+"""Hebrew and Arabic points: most people leave them out."""
+_ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys(_POINTS, ""))
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CAMEL = re.compile(r"[A-Z]*[a-z]+(?:[A-Z]+[a-z]*|\d+)+|[A-Z]{2,}[a-z]+")
 _MEASURE = re.compile(
@@ -137,7 +144,7 @@ def terms(text: str) -> list[str]:
         for token in _PLAIN_TOKEN.findall(text):
             found += _token_terms(token)
         return found
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).translate(_DASHES)):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).translate(_ALIKE)):
         token = match.group()
         found += _run_terms(token) if match.lastgroup == "run" else _token_terms(token)
     return found

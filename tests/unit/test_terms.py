@@ -121,6 +121,14 @@ def test_scripts_without_spaces_are_found_by_words_and_characters() -> None:  # 
     assert content_terms("口") == {"口"}
 
 
+def test_vowels_and_points_that_are_signs_belong_to_their_word() -> None:
+    assert terms("मीना कहाँ रहती है") == ["मीना", "कहाँ", "रहती", "है"]
+    assert not shared("गीता का घर", "गाता की घड़ी")  # one word each, however many consonants they share
+    assert shared("قِطَّةٌ صغيرة", "قطة")
+    assert shared("שָׁלוֹם", "שלום")
+    assert terms("Пу\u0301тин, e\u0301te\u0301 \u0301") == ["пу\u0301тин", "été"]
+
+
 def test_scripts_side_by_side_are_split() -> None:  # H5
     assert set(terms("Mina去Berlin出差")) >= {"mina", "berlin", "出差"}
     assert set(terms("Met 阿明 at HQ")) >= {"阿明", "met"}

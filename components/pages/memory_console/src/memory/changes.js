@@ -41,7 +41,10 @@ export async function remove(spaceId, ids, codes, after) {
   const found = { done: [], failed: [], remaining: [] };
   for (const [at, part] of parts(ids).entries()) {
     // Without a code there is nothing of that part left to delete.
-    if (codes[at]) add(found, await ask("/episodes_change", { space_id: spaceId, ids: part, action: "delete", code: codes[at] }));
+    if (!codes[at]) continue;
+    const answer = await ask("/episodes_change", { space_id: spaceId, ids: part, action: "delete", code: codes[at] });
+    add(found, answer);
+    found.remaining.push(...answer.remaining);
   }
   tell("delete", found);
   after();

@@ -33,16 +33,20 @@ class Losses:
     def __init__(self, health: StoreHealth) -> None:
         self._health = health
 
-    def fewer(self, answer: Answer, expected: int, index: ScopeIndex) -> bool:
+    def fewer(self, answer: Answer, expected: int, index: ScopeIndex, *, changing: bool = False) -> bool:
         """Tell whether a search brought fewer rows than it should have.
 
         Args:
             answer: what it brought.
             expected: rows that are there, at most as many as were asked for.
             index: what is loaded of the scope.
+            changing: whether somebody else changed the scope meanwhile: a row may be gone, and the index hear of it
+                only when that was read back. It is not counted then.
         """
         if answer.rows >= expected:
             return False
+        if changing:
+            return True
         self._note(
             index, "search returned fewer rows than the scope has: rows=%d expected=%d", answer.rows, expected
         )

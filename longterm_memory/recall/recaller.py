@@ -257,6 +257,7 @@ class Recaller:
         *,
         first_page: asyncio.Task[None] | None = None,
         patience: float = 0.0,
+        beside: bool = False,
     ) -> Answer:
         """Return records near to a vector: ``k`` active ones as far as there are, and while the index is not complete
         hidden ones among them, which tell it what a broken-off change left active.
@@ -268,16 +269,19 @@ class Recaller:
             index: the scope's index; what the store leaves out of its answer is in there as far as it is loaded.
             first_page: reads the first of the index, when nothing of it was loaded before.
             patience: seconds to go on loading it when the store left something out.
+            beside: whether others may change the scope meanwhile; else the caller holds its lock.
 
         Raises:
             StoreFailed: the store did not answer.
         """
-        records = self._collection.records
+        records, changes = self._collection.records, self._collection.lock(user_key)
+        changing = beside and changes.locked()
         if index.complete:
             there = len(index)
             answer = await records.search(user_key, vector, k, [Visibility.RECALLED], index.rows)
             # What was forgotten meanwhile cannot come, what was remembered need not.
-            self._losses.fewer(answer, min(k, there, len(index)), index)
+            changing |= beside and changes.locked()
+            self._losses.fewer(answer, min(k, there, len(index)), index, changing=changing)
             return answer
         # A page, or part of one, that is more than the answer would hold: the scope is large.
         asked = max(2 * k, _DEEP) if index.met > 2 * k else 2 * k
@@ -285,7 +289,8 @@ class Recaller:
         if answer.rows < asked:
             # Either the scope has no more, which the page on its way tells, or the store left something out.
             await self.filling.arrived(index, max(patience, _PAGE_SECONDS))
-            lost = self._losses.fewer(answer, min(asked, index.met), index)
+            changing |= beside and changes.locked()
+            lost = self._losses.fewer(answer, min(asked, index.met), index, changing=changing)
         else:
             if first_page is not None:
                 # Asked for before the question was embedded, so it is mostly there, and a small scope complete.
@@ -308,7 +313,9 @@ class Recaller:
         vector: Vector,
         first_page: asyncio.Task[None] | None,
     ) -> Candidates:
-        answer = await self.nearest(user_key, vector, _wanted_rows(query), index, first_page=first_page)
+        answer = await self.nearest(
+            user_key, vector, _wanted_rows(query), index, first_page=first_page, beside=True
+        )
         _refuse_foreign(answer)
         index.read(answer.records)
         return Candidates(query, vector, index, answer.foreign, index.complete)
@@ -321,11 +328,16 @@ class Recaller:
         places = {visibility_of(status) for status in query.filters.statuses}
         if not index.complete:
             places.update(Visibility)
-        k = _wanted_rows(query)
+        k, changes = _wanted_rows(query), self._collection.lock(user_key)
+
+        def there() -> int:
+            return index.met if len(places) > 1 else index.met - len(index)
+
+        before, changing = there(), changes.locked()
         answer = await records.search(user_key, vector, k, sorted(places), index.rows)
         _refuse_foreign(answer)
-        there = index.met if len(places) > 1 else index.met - len(index)
-        short = self._losses.fewer(answer, min(k, there), index)
+        changing |= changes.locked()
+        short = self._losses.fewer(answer, min(k, before, there()), index, changing=changing)
         more = fill is Fill.ALL and (short or answer.rows >= k)
         hidden = await records.everything(user_key, Visibility.HIDDEN) if more else []
         complete = index.complete and (more or (answer.rows < k and not short))

@@ -12,7 +12,7 @@ from longterm_memory.models import Filters, RecallQuery, Status
 from longterm_memory.recall.recaller import Candidates, Fill
 from longterm_memory.records.envelope import Record
 from longterm_memory.records.vectors import Vector, unit
-from tests.support.core import GROUP, MINA, TAO, Core, core, draft, numbered_id, record
+from tests.support.core import ALL, GROUP, MINA, TAO, Core, core, draft, numbered_id, record
 from tests.support.rows import spread
 from tests.support.strict_host import StrictHost
 
@@ -152,6 +152,27 @@ async def test_a_store_that_brings_everything_is_not_suspected() -> None:
     assert (
         memory.collection.records.health.short_answers == small.collection.records.health.short_answers == 0
     )
+
+
+async def test_a_store_is_not_suspected_for_what_is_changed_during_a_search() -> None:
+    memory = await core()
+    said = [await memory.say(f"rent note {n}") for n in range(8)]
+    await memory.episodes.changes.set_status(GROUP, said[0].id, Status.ARCHIVED)
+    held: list[int] = []
+    real = memory.api.vector_list
+
+    async def read_back(*args: Any, **kwargs: Any) -> Any:
+        """Answer late, while others ask: the row is gone, and the index does not know yet."""
+        for statuses in (frozenset({Status.ACTIVE}), ALL):
+            found = await memory.ask("rent note", filters=Filters(statuses=statuses))
+            held.append(len(found.hits))
+        return await real(*args, **kwargs)
+
+    memory.api.vector_list = read_back  # type: ignore[method-assign]
+    await memory.episodes.forget(GROUP, said[3])
+    await memory.episodes.changes.set_status(GROUP, said[4].id, Status.ARCHIVED)
+    assert held
+    assert memory.collection.records.health.short_answers == 0
 
 
 @pytest.mark.parametrize("host", LOSSY)

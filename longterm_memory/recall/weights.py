@@ -2,8 +2,8 @@
 
 Units are those of the final score, whose two legs, meaning and words, reach 1 together. The weights were set by hand in
 round numbers and then tried one by one on the halves of the data sets that are for tuning, with both models
-(docs/how-recall-works.md: how to change one and read what it costs). All lie on a plateau: half or twice the value
-changes recall@5 by about one hundredth.
+(docs/how-recall-works.md: how to change one and read what it costs). What each is
+worth there stands in that page.
 """
 
 from __future__ import annotations

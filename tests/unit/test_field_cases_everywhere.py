@@ -26,7 +26,7 @@ from tests.support.strict_host import StrictHost
 GROUP, OTHER = "group_77001", "group_77002"
 MINA, TAO = "9001", "9002"
 OF_ALL_SPACES = {
-    *("/spaces", "/derive", "/health", "/erase_person", "/restore_file"),
+    *("/spaces", "/derive", "/health", "/diagnostics", "/erase_person", "/restore_file"),
     *("/backup", "/backup_make", "/backup_part", "/backup_restore", "/backup_drop"),
 }
 """Endpoints that are about the whole installation."""

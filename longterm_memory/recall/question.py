@@ -37,6 +37,7 @@ class Question:
         terms: all its terms.
         topic: its terms without the names of speakers, who are told by who said a memory.
         telling: its terms without dates, which stand in the time of a memory, and without what only asks.
+        dated: the same with dates, if it names any: what is noted of the future names its day itself.
         evidence: how likely an answer is before any memory is looked at.
         identifiers: exact identifiers such as ``=proj-123``.
         only_identifiers: whether it asks for these and nothing else.
@@ -50,6 +51,7 @@ class Question:
     terms: tuple[str, ...]
     topic: tuple[str, ...]
     telling: tuple[str, ...]
+    dated: tuple[str, ...]
     evidence: Evidence
     identifiers: frozenset[str]
     only_identifiers: bool
@@ -77,13 +79,13 @@ class Question:
         rest = content_terms(text) - exact - own
         windows = time_windows(text, datetime.fromtimestamp(now, UTC), zone)
         undated = _without(text, windows)
-        telling = tuple(term for term in dict.fromkeys(terms(undated)) if term not in _ASKING)
         return cls(
             text=text,
             folded=fold(text),
             terms=tuple(found),
             topic=tuple(term for term in found if term not in names) or tuple(found),
-            telling=telling,
+            telling=_telling(undated),
+            dated=_telling(text) if windows else (),
             evidence=Evidence(
                 terms=len(set(found)),
                 strangers=_strangers(undated, index, speakers),
@@ -97,6 +99,10 @@ class Question:
             asker=tuple(columns.speakers_with_id(query.speaker_id)),
             windows=windows,
         )
+
+
+def _telling(text: str) -> tuple[str, ...]:
+    return tuple(term for term in dict.fromkeys(terms(text)) if term not in _ASKING)
 
 
 def _without(text: str, windows: tuple[TimeWindow, ...]) -> str:

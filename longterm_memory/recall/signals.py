@@ -94,11 +94,7 @@ class Signals:
         exact = _exact(index, question, settings, weights)
         cosine = index.all_cosines(vector)
         close, meaning = _close(cosine, vector, calibration), _stretched(cosine, alive, vector, calibration)
-        share = (
-            index.lexical(question.telling, HEAVIEST, SINGLE)
-            if settings.lexical_weight
-            else np.zeros_like(cosine)
-        )
+        share = _share(index, question) if settings.lexical_weight else np.zeros_like(cosine)
         words = _against_best(index.lexical(question.topic)) if settings.lexical_weight else share
         if question.only_identifiers and settings.exact_match_boost:
             # Who asks for PROJ-123 and nothing else does not mean PROJ-124, however close.
@@ -161,6 +157,14 @@ def _stretched(cosine: Scores, alive: NDArray[np.bool_], vector: Vector, calibra
     high = float(cosine[alive].max()) if alive.any() else low
     found: Scores = np.clip((cosine - low) / max(high - low, _LEAST_SPAN), _BELOW, 1.0)
     return found
+
+
+def _share(index: ScopeIndex, question: Question) -> Scores:
+    """Return the share of the question's words, with or without its dates, whichever is more."""
+    share = index.lexical(question.telling, HEAVIEST, SINGLE)
+    if question.dated:
+        share = np.maximum(share, index.lexical(question.dated, HEAVIEST, SINGLE))
+    return share
 
 
 def _against_best(scores: Scores) -> Scores:

@@ -112,6 +112,13 @@ def test_a_name_that_nobody_here_has_speaks_against_an_answer() -> None:
     assert strangers("what happened on Monday 3 May?") == 0
 
 
+def test_a_memory_that_names_the_day_is_asked_for_by_it() -> None:
+    facts = indexed(["Mina is flying to Lisbon on 3 July", "Tao sold a boat to a student", *FACTS])
+    july = asked(facts, "who goes where in July?")
+    assert [hit.episode.content for hit in july.hits] == ["Mina is flying to Lisbon on 3 July"]
+    assert asked(facts, "who goes where in October?").hits == ()
+
+
 def test_only_what_speaks_for_itself_is_part_of_an_answer() -> None:
     texts = ["Tao is allergic to peanuts and almonds", "Mina paints boats", "the ferry leaves at noon"]
     found = asked(indexed(texts), "is Tao allergic to peanuts?")

@@ -45,13 +45,23 @@ def renewed(known: dict[str, Any], run: _Figures, today: str) -> dict[str, Any]:
         known: what is kept.
         run: the JSON that ``make bench`` wrote.
         today: date of the run.
+
+    Raises:
+        ValueError: it ran on the tiny data set, which proves nothing, or its weights are not of the ranking of the
+            kept figures.
     """
+    if "tiny" in run.get("data_sha256", {}) or "tiny" in run.get("weights", {}):
+        raise ValueError("a run on the tiny data set says only that the benchmark works: give DATA")
     for part in _PARTS:
         if part in run:
             known[part] = _without_details({**known.get(part, {}), **run[part]})
     for part in ("versions", "data_sha256"):
         known[part] = {**known.get(part, {}), **run.get(part, {})}
     known["date"] = today
+    for dataset, model, found in _each(known.get("weights", {}), named=False):
+        base = known["recall"].get(dataset, {}).get(model, {})
+        if base and found["as it is"]["r@5"] != base["r@5"]:
+            raise ValueError(f"weights of {dataset} {model} are of another ranking: run ONLY=recall,weights")
     return known
 
 
@@ -74,17 +84,17 @@ def blocks(kept: _Figures) -> dict[str, str]:
     }
 
 
-def _each(part: _Figures) -> Iterator[tuple[str, str, Any]]:
+def _each(part: _Figures, *, named: bool = True) -> Iterator[tuple[str, str, Any]]:
     for dataset, models in part.items():
         for model, found in models.items():
-            yield _NAMES.get(dataset, dataset), model, found
+            yield _NAMES.get(dataset, dataset) if named else dataset, model, found
 
 
 def _summary(kept: _Figures) -> Iterator[str]:
-    yield "| data set | embedding model | questions | recall@5 | recall@10 | best simpler ranking: recall@5 / @10 |"
+    yield "| data set | embedding model | questions | recall@5 | recall@10 | best of four simpler rankings: recall@5 / @10 |"
     yield "|---|---|---|---|---|---|"
     for dataset, model, found in _each(kept["recall"]):
-        best = max(found["baselines"].values(), key=lambda one: float(one["r@5"]))
+        best = {k: max(float(one[k]) for one in found["baselines"].values()) for k in ("r@5", "r@10")}
         yield (
             f"| {dataset} | {model} | {found['n']} | {found['r@5']:.3f} | {found['r@10']:.3f} "
             f"| {best['r@5']:.3f} / {best['r@10']:.3f} |"
@@ -118,7 +128,7 @@ def _figures(kept: _Figures) -> Iterator[str]:
         cells = " | ".join(_after(found[when]) for when in ("1d", "14d", "60d", "end"))
         yield f"| {dataset} | {model} | {cells} |"
     yield "\nRelevance floor: questions that still bring an answer that was among the best three, and questions of"
-    yield "other people's stores that bring nothing:\n"
+    yield "other people's stores that bring nothing; counted once per model:\n"
     yield "| data set and model | still answered | brings nothing |"
     yield "|---|---|---|"
     for language, found in kept["abstention"].items():
@@ -194,9 +204,13 @@ def main(arguments: list[str]) -> int:
             print(f"not what docs/recall.json gives: {', '.join(behind)}", file=sys.stderr)
         return int(bool(behind))
     known = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    for file in arguments:
-        run = json.loads(Path(file).read_text(encoding="utf-8"))
-        known = renewed(known, run, datetime.now(UTC).date().isoformat())
+    try:
+        for file in arguments:
+            run = json.loads(Path(file).read_text(encoding="utf-8"))
+            known = renewed(known, run, datetime.now(UTC).date().isoformat())
+    except ValueError as exc:
+        print(exc, file=sys.stderr)
+        return 2
     KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for path, text in _documents().items():
         path.write_text(text, encoding="utf-8")

@@ -113,15 +113,10 @@ class Columns:
             )
         return self._timeline
 
-    def speakers_named(self, text: str) -> list[int]:
-        """Return the numbers of the speakers of living memories whose name stands in a text."""
+    def speakers_named(self, text: str) -> dict[int, str]:
+        """Return the speakers of living memories whose name stands in a text: their folded names by number."""
         folded = fold(text)
-        return [number for (name, _), number in self._living() if name and _stands_in(name, folded)]
-
-    def names_in(self, text: str) -> frozenset[str]:
-        """Return the folded names of these speakers."""
-        folded = fold(text)
-        return frozenset(name for (name, _), _ in self._living() if name and _stands_in(name, folded))
+        return {number: name for (name, _), number in self._living() if name and _stands_in(name, folded)}
 
     def speakers_with_id(self, sender_id: str) -> list[int]:
         """Return the numbers of the speakers with that sender id, none for an empty one."""

@@ -72,7 +72,8 @@ class Question:
         text = query.text
         found, exact = terms(text), identifiers(text)
         columns = index.columns
-        speakers = columns.names_in(text)
+        named = columns.speakers_named(text)
+        speakers = frozenset(named.values())
         names = {term for name in speakers for term in terms(name)}
         # Parts of an identifier ("proj" of PROJ-123) come from it, so they make no question of their own.
         own = {term for identifier in exact for term in terms(identifier[1:])}
@@ -95,7 +96,7 @@ class Question:
             ),
             identifiers=exact,
             only_identifiers=bool(exact) and all(any(t in identifier for identifier in exact) for t in rest),
-            named=tuple(columns.speakers_named(text)),
+            named=tuple(named),
             asker=tuple(columns.speakers_with_id(query.speaker_id)),
             windows=windows,
         )

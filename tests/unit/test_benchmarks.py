@@ -116,5 +116,10 @@ async def test_recall_is_measured_beside_simpler_rankings(
 def test_the_documents_show_the_figures_that_are_kept() -> None:
     assert figures.stale() == []
     kept = json.loads(figures.KEPT.read_text(encoding="utf-8"))
-    again = figures.renewed(json.loads(json.dumps(kept)), {"recall": {}}, kept["date"])
-    assert again == kept
+    copy = json.loads(json.dumps(kept))
+    with pytest.raises(ValueError, match="tiny"):
+        figures.renewed(copy, {"recall": {}, "data_sha256": {"tiny": ""}}, kept["date"])
+    other = json.loads(json.dumps(kept["weights"]))
+    next(iter(next(iter(other.values())).values()))["as it is"]["r@5"] += 0.01
+    with pytest.raises(ValueError, match="another ranking"):
+        figures.renewed(copy, {"weights": other}, kept["date"])

@@ -223,8 +223,9 @@ class Browsing:
         pages = max(1, -(-len(keys) // size))
         number = min(number, pages)
         shown = keys[(number - 1) * size : number * size]
-        sessions, unread = await store.read_all([own])
-        speakers, more = await store.read_all(shown)
+        (sessions, unread), (speakers, more) = await asyncio.gather(
+            store.read_all([own]), store.read_all(shown)
+        )
         if sender_id and not speakers and not more:
             speakers = [StoredProfile.empty(scope, Speaker(sender_id))]
         session = None if unread else next(iter(sessions), StoredProfile.empty(scope, None))

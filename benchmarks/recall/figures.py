@@ -91,7 +91,7 @@ def _each(part: _Figures, *, named: bool = True) -> Iterator[tuple[str, str, Any
 
 
 def _summary(kept: _Figures) -> Iterator[str]:
-    yield "| data set | embedding model | questions | recall@5 | recall@10 | best of four simpler rankings: recall@5 / @10 |"
+    yield "| data set | embedding model | questions | recall@5 | recall@10 | best of four simpler rankings, @5 / @10 |"
     yield "|---|---|---|---|---|---|"
     for dataset, model, found in _each(kept["recall"]):
         best = {k: max(float(one[k]) for one in found["baselines"].values()) for k in ("r@5", "r@10")}

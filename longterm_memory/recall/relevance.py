@@ -12,8 +12,8 @@ differs by embedding model, by language and by what is stored, so it is learned 
 These are added up as log odds that the question is answered, from the best that any memory has of each. Below the floor
 nothing is. Above it, a memory is part of the answer when enough speaks for it, or for what was said beside it, against
 the best one. The coefficients began as a logistic regression over real questions (their answer among the best three)
-against questions of other people's stores: LoCoMo (English), MemoryBank and MADial (Chinese), each as a whole and cut to
-200, 60, 20 and 5 memories, with two models. They were then rounded, and those for length, size, script and known names
+against questions of other people's stores: LoCoMo (English), MemoryBank and MADial (Chinese), each as a whole and cut
+to 200, 60, 20 and 5 memories, with two models. They were then rounded, and those for length, size, script and known names
 set by hand so that 95 of 100 real questions are kept; docs/how-recall-works.md has the figures.
 """
 
@@ -59,8 +59,8 @@ _PART = 0.3
 _LEAST = 0.5
 """However little speaks for the best one, this much log odds have to speak for a memory."""
 _BESIDE = 1.0
-"""What stands beside close memories in a talk needs no words of its own: it gets this share of what speaks for them, the
-more the longer the talk."""
+"""What stands beside close memories in a talk needs no words of its own: it gets this share of what speaks for them,
+the more the longer the talk."""
 _STEPS = (1, -1, 2, -2)
 
 

@@ -13,8 +13,8 @@ These are added up as log odds that the question is answered, from the best that
 nothing is. Above it, a memory is part of the answer when enough speaks for it, or for what was said beside it, against
 the best one. The coefficients began as a logistic regression over real questions (their answer among the best three)
 against questions of other people's stores: LoCoMo (English), MemoryBank and MADial (Chinese), each as a whole and cut
-to 200, 60, 20 and 5 memories, with two models. They were then rounded, and those for length, size, script and known names
-set by hand so that 95 of 100 real questions are kept; docs/how-recall-works.md has the figures.
+to 200, 60, 20 and 5 memories, with two models. They were then rounded, and those for length, size, script and known
+names set by hand so that 95 of 100 real questions are kept; docs/how-recall-works.md has the figures.
 """
 
 from __future__ import annotations

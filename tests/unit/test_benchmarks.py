@@ -14,6 +14,8 @@ from benchmarks.isolation import SCOPES
 from benchmarks.load import MEMORIES, Session, missing
 from benchmarks.parallel import Storm
 from benchmarks.recall import figures
+from benchmarks.recall.comparing import compared
+from benchmarks.recall.metrics import Result, averages, places, results
 from benchmarks.recall.vectors import CachedModel
 from benchmarks.world import KB, World
 from longterm_memory.episodes import EpisodeDraft
@@ -111,6 +113,65 @@ async def test_recall_is_measured_beside_simpler_rankings(
     assert set(found["by_category"]) >= {"single", "exact"}
     assert report["asked_after"]["tiny"]["words"]["1d"]["ours"]["n"] > 10
     assert report["abstention"]
+    each = results(report["places"]["tiny"]["words"])
+    assert averages(each)["ndcg@10"] == found["ndcg@10"]
+    told = [line for line in compared(report, report, "itself") if line.startswith("tiny")]
+    assert len(told) == 6 and sum(line.endswith("the same") for line in told) == 4
+
+
+def run_of(line: str, kept: float = 0.9) -> dict[str, Any]:
+    of = {"ours usem3": {"questions": 9, "kept": kept, "of_others": 9, "suppressed": 0.5}}
+    return {
+        "data_sha256": {"ours": "a"},
+        "recall": {"ours": {"usem3": averages(results(line))}},
+        "places": {"ours": {"usem3": line}},
+        "abstention": {"en": {"of": of}},
+    }
+
+
+def test_a_run_ends_with_what_a_change_cost_question_by_question() -> None:
+    line = "0 0,3 +1 7 0,4+1"
+    assert places(results(line)) == line
+    assert Result.of("", ["a", "b", "a", "c"], ["c", "x"]).ranks == (2,)
+
+    def told(before: dict[str, Any], now: dict[str, Any]) -> dict[str, str]:
+        lines = (text for text in compared(before, now, "then") if text.startswith("ours"))
+        return {text.split()[2]: text for text in lines}
+
+    good, bad = run_of(" ".join(["0"] * 40)), run_of(" ".join(["8"] * 8 + ["0"] * 32), 0.8)
+    assert "1.000  0.800  -0.200" in told(good, bad)["recall@5"]
+    assert told(good, bad)["recall@5"].endswith("worse") and told(bad, good)["recall@5"].endswith("better")
+    assert told(good, bad)["recall@10"].endswith("the same")
+    assert "0.900  0.800  -0.100" in told(good, bad)["answered"]
+    # The averages of these are as far apart as those of a hundred random questions; one question tells nothing.
+    assert told(good, run_of(" ".join(["8"] + ["0"] * 39)))["recall@5"].endswith("may be chance")
+
+    # Figures without places still have averages; other data or another model have nothing to be compared with.
+    assert "-0.200" in told({**good, "places": {}}, bad)["recall@5"]
+    for other in (
+        {"data_sha256": {"ours": "b"}},
+        {"recall": {"ours": {}}},
+        {"recall": {}, "data_sha256": {}},
+    ):
+        text = list(compared({**good, **other}, bad, "then"))
+        assert len(text) == 2 and "no figures" in text[1]
+    assert list(compared(good, {"cost": {}}, "then")) == []
+
+
+def test_a_run_with_one_model_leaves_the_figures_of_the_other() -> None:
+    kept = json.loads(figures.KEPT.read_text(encoding="utf-8"))
+    run = {part: {} for part in ("recall", "asked_after")}
+    for part, found in run.items():
+        for dataset, models in kept[part].items():
+            found[dataset] = {"usem3": models["usem3"]}
+    run["abstention"] = {
+        "zh": {"of": {"madial_zh usem3": {"questions": 100, "kept": 0.5, "of_others": 0, "suppressed": 0}}}
+    }
+    new = figures.renewed(json.loads(json.dumps(kept)), run, kept["date"])
+    assert new["recall"] == kept["recall"] and new["asked_after"] == kept["asked_after"]
+    assert len(new["abstention"]["zh"]["of"]) == len(kept["abstention"]["zh"]["of"])
+    assert new["abstention"]["zh"]["kept"] < kept["abstention"]["zh"]["kept"]
+    assert new["abstention"]["en"] == kept["abstention"]["en"]
 
 
 def test_the_documents_show_the_figures_that_are_kept() -> None:

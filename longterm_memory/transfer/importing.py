@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from ..chat.inert import one_line
 from ..errors import BadArgument, LongTermMemoryError
 from ..import_plan import Arrival, Plan
 from ..importer import EpisodeImporter
@@ -20,7 +21,7 @@ from ..profile_changes import Limits
 from ..scope import Isolation, Scope, Speaker
 from .formats import Parsed, RawRow, read_file
 from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, check_row, placed
-from .profile_rows import ProfileArrival, profile_arrival
+from .profile_rows import ProfileArrival, profile_arrival, unread_fields
 from .rows import Rejected, Target, arrival
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _JUDGED_ROWS = 100
 """Rows judged before others get their turn: a few milliseconds."""
 _LOGGED = 50
 """Rejected rows that get a log line each."""
+_FIELDS_NAMED, _FIELD_CHARS = 12, 40
+"""Most foreign fields that are named, and how much of a name is shown, in characters."""
 
 
 @dataclass(slots=True)
@@ -173,6 +176,8 @@ class _Run:
     notes: list[Rejected] = field(default_factory=list)
     rows: dict[str, list[Arrival]] = field(default_factory=dict)
     """Judged episodes by user key."""
+    left_out: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """What of the file has no place here: by name, where it stands first and how often."""
     kept: list[PlacedProfile] = field(default_factory=list)
     left: int = 0
     places: dict[str, Place] = field(default_factory=dict)
@@ -194,6 +199,8 @@ class _Run:
                 await asyncio.sleep(0)
             self._judge(row)
         self._judge_profiles(parsed, with_profiles=with_profiles)
+        self.left_out |= {name: (1, count) for name, count in parsed.left_out.items()}
+        self._note_left_out()
         await self._leave_out_opted_out()
         self.left = sum(map(len, self.rows.values()))
         if not self.rows and not self.kept and not self.skipped and not self.ignored_profiles:
@@ -206,6 +213,7 @@ class _Run:
                 self.skipped += 1
                 return
             self.rows.setdefault(found.scope.user_key, []).append(found)
+            self._count_left_out(row.line, row.left_out)
         except LongTermMemoryError as exc:
             self.rejected.append(Rejected(row.line, exc))
 
@@ -219,12 +227,27 @@ class _Run:
         for row in parsed.profiles:
             try:
                 judged.append(profile_arrival(row, self.target))
+                self._count_left_out(row.line, unread_fields(cast(Mapping[str, Any], row.value)))
             except LongTermMemoryError as exc:
                 self.rejected.append(Rejected(row.line, exc, "profile"))
         taken, others = placed(judged, self.target.into)
         for other in others:
             self._ignore(other.line, BadArgument("profile_elsewhere"))
         self.kept += taken
+
+    def _count_left_out(self, line: int, names: Iterable[str]) -> None:
+        for name in names:
+            first, rows = self.left_out.get(name, (line, 0))
+            self.left_out[name] = first, rows + 1
+
+    def _note_left_out(self) -> None:
+        """Say once for the whole file what of it has no place here."""
+        if self.left_out:
+            shown = [f"{one_line(name, _FIELD_CHARS)} ({rows})" for name, (_, rows) in self.left_out.items()]
+            more = [f"+{len(shown) - _FIELDS_NAMED}"] if len(shown) > _FIELDS_NAMED else []
+            fields = ", ".join(shown[:_FIELDS_NAMED] + more)
+            line = min(first for first, _ in self.left_out.values())
+            self.notes.append(Rejected(line, BadArgument("row_fields", fields=fields)))
 
     async def _leave_out_opted_out(self) -> None:
         """Reject what is about people who switched memory off where it goes."""

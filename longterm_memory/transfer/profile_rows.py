@@ -22,8 +22,10 @@ from ..text.times import iso, parse_moment_or_none
 from .formats import RawRow
 from .rows import Target, row_scope
 
-__all__ = ["ProfileArrival", "merged", "profile_arrival"]
+__all__ = ["ProfileArrival", "merged", "profile_arrival", "unread_fields"]
 
+_ROW = ("type", "scope_key", "session_name", "bot_uuid", "sender_id", "sender_name", "profile", "slots")
+_FIELDS = ("name", "traits", "preferences", "notes", "updated_at", "slots", *SLOTS.values())
 _REASON_MAX = 100
 """Longest reason of a former value, in characters; ours are single words."""
 
@@ -64,7 +66,23 @@ def profile_arrival(row: RawRow, target: Target) -> ProfileArrival:
         if not speaker.known:
             raise BadArgument("speaker_unknown")
     scope = _scope(raw, target)
-    return ProfileArrival(row.line, scope, speaker, _profile(raw["profile"], raw.get("slots")))
+    return ProfileArrival(row.line, scope, speaker, _profile(raw["profile"], _given_slots(raw)))
+
+
+def unread_fields(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of what a profile of a file says beyond what a profile here has."""
+    found = [name for name in raw if name not in _ROW]
+    inside = raw["profile"] if isinstance(raw.get("profile"), Mapping) else {}
+    found += [f"profile.{name}" for name in inside if name not in _FIELDS]
+    values_of = {**{f"profile.{name}": value for name, value in inside.items()}, **raw}
+    return tuple(name for name in found if values_of[name] not in (None, "", [], {}, False))
+
+
+def _given_slots(raw: Mapping[str, Any]) -> object:
+    """Return the keyed facts of a row, which some exports put into the profile itself."""
+    inside = raw["profile"]
+    stored = {field: inside[name] for field, name in SLOTS.items() if inside.get(name) is not None}
+    return raw.get("slots") or inside.get("slots") or stored
 
 
 def _scope(raw: Mapping[str, Any], target: Target) -> Scope | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -22,6 +23,8 @@ __all__ = ["Noted", "Rejected", "Target", "arrival", "row_scope"]
 
 _SCOPE_CHARS = 1_000
 """Longest key or name of a scope in a file; real ones have well under a hundred characters."""
+_PLAIN_KEY = re.compile(r"(?:(?P<bot>[A-Za-z0-9.-]+):)?(?P<session>(?:person|group)_.+)", re.DOTALL)
+"""A key whose ids are not escaped: the uuid of a bot, and what LangBot calls the conversation."""
 _LINKS_MAX = 100
 """Most memories that one row says it replaced."""
 
@@ -141,7 +144,7 @@ def row_scope(stated: Mapping[str, Any], isolation: Isolation) -> Scope:
     """
     user_key, session, bot = stated.get("user_key"), stated.get("session_name"), stated.get("bot_uuid")
     if isinstance(user_key, str) and user_key:
-        scope = Scope.of_user_key(user_key)
+        scope = _of_key(user_key)
         if isinstance(session, str) and session:
             full = Scope.of_session(session, bot_uuid=bot or scope.bot_uuid, isolation=scope.isolation)
             # The key decides where it goes; the session only adds where it was said.
@@ -150,6 +153,20 @@ def row_scope(stated: Mapping[str, Any], isolation: Isolation) -> Scope:
     if not isinstance(session, str) or not session:
         raise BadArgument("row_without_scope")
     return Scope.of_session(session, bot_uuid=bot, isolation=isolation)
+
+
+def _of_key(user_key: str) -> Scope:
+    """Return the scope of a key, also of one that names its ids as they are, as the earlier plugin's do.
+
+    A key with ``%`` in it is ours or nobody's: read in two ways, it could reach another conversation.
+    """
+    try:
+        return Scope.of_user_key(user_key)
+    except BadArgument:
+        plain = None if "%" in user_key else _PLAIN_KEY.fullmatch(user_key)
+        if plain is None:
+            raise
+    return Scope.of_session(plain["session"], bot_uuid=plain["bot"])
 
 
 # ---------------------------------------------------------------- what

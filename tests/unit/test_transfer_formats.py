@@ -199,7 +199,7 @@ Kept by the bot.
 
   Second paragraph of the trip.
 1. Numbered
-- [x] done
+- [x] renewed the pass
 
 <!-- a comment
 - not a memory -->
@@ -247,7 +247,7 @@ def test_a_memory_md_becomes_memories_with_tags_and_dates() -> None:
             ["Preferences"],
         ),
         (22, "Numbered", ["Preferences"]),
-        (23, "done", ["Preferences"]),
+        (23, "renewed the pass", ["Preferences", "done"]),
         (30, "Release went out", ["Work & plans"]),
         (31, "2026-05-03 10:00: hotfix", ["Work & plans"]),
         (35, "A paragraph over two lines.", ["Work & plans", "Details"]),

@@ -89,7 +89,7 @@ async def test_every_row_is_judged_by_itself(bot: Bot) -> None:
         {"content": "typeless", "session_name": "77001"},
         row("bad time", timestamp="yesterdayish"),
         row("密码是 hunter2-very-secret"),
-        row("bad key", user_key="b-01:group_a b"),
+        row("bad key", user_key="b-01:group_a%2"),
         row("with time", timestamp="2026-05-01T10:00:00+08:00"),
     ]
     report = await take(bot, rows)

@@ -120,26 +120,29 @@ def _of_documents(documents: list[Any]) -> Parsed:
     episodes: list[Any] = []
     profiles: list[Any] = []
     for document in documents:
-        rows, kept = _rows(document)
+        rows, kept, others = _rows(document)
         episodes += rows
         profiles += kept
+        parsed.left_out |= {name: parsed.left_out.get(name, 0) + count for name, count in others.items()}
     _not_too_many(len(episodes) + len(profiles))
     _sort(parsed, [RawRow(n, value) for n, value in enumerate(episodes, 1)])
     parsed.profiles += [RawRow(n, value) for n, value in enumerate(profiles, 1)]
     return parsed
 
 
-def _rows(document: Any) -> tuple[list[Any], list[Any]]:
-    """Return the rows and the profiles of one document."""
+def _rows(document: Any) -> tuple[list[Any], list[Any], dict[str, int]]:
+    """Return the rows and the profiles of one document, and how many entries its other lists have."""
     if isinstance(document, list):
-        return document, []
+        return document, [], {}
     if not isinstance(document, Mapping):
         raise BadArgument("file_unreadable", detail="neither a list nor an object")
-    lists = [document[name] for name in CONTAINERS if isinstance(document.get(name), list)]
-    profiles = document.get("profiles")
-    if lists or isinstance(profiles, list):
-        return (lists[0] if lists else []), (profiles if isinstance(profiles, list) else [])
-    return ([document] if document else []), []
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    known = [name for name in (*CONTAINERS, "profiles") if name in lists]
+    if not known:
+        return ([document] if document else []), [], {}
+    others = {name: len(value) for name, value in lists.items() if name not in known and value}
+    rows = [row for name in CONTAINERS for row in lists.get(name, ())]
+    return rows, lists.get("profiles", []), others
 
 
 def _of_lines(lines: list[RawRow]) -> Parsed:
@@ -157,7 +160,8 @@ def _sort(parsed: Parsed, rows: list[RawRow]) -> None:
         elif isinstance(row.value, Mapping):
             known = next((f for f in ROW_FORMATS if f.fits(row.value)), PLAIN)
             formats[known.name] += 1
-            parsed.episodes.append(row._replace(value=known.read(row.value)))
+            value, left_out = known.read(row.value)
+            parsed.episodes.append(row._replace(value=value, left_out=left_out))
         else:
             parsed.episodes.append(row)
     if formats:

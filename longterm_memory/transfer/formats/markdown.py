@@ -1,8 +1,9 @@
 """Markdown, such as a ``MEMORY.md``: each bullet is a memory, and so is each paragraph; headings are its tags.
 
 Nested bullets and continuation lines belong to their bullet. A date in a heading, or at the start of a bullet, is
-when it happened. A single heading of the first level is the title of the file and no tag. In our own exports the
-line in brackets under a bullet says the rest, and the sections of profiles are passed over.
+when it happened; a box before a bullet becomes the tag ``done`` or ``to do``. A single heading of the first level
+is the title of the file and no tag. In our own exports the line in brackets under a bullet says the rest, and the
+sections of profiles are passed over.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ __all__ = ["is_markdown", "read_markdown"]
 _MARK_MAX = 10_000
 """Longest line, in characters, that is looked at for being more than text; the patterns may go over it often."""
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
-_BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*))?")
+_BULLET = re.compile(
+    r"(?P<indent>[ \t]*)(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+(?:\[(?P<done>[ xX])\][ \t]+)?(?P<text>.*))?"
+)
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(?:\1[ \t]*){2,}")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t:|-]+\|[ \t:|-]*")
@@ -65,6 +68,8 @@ class _Block:
     """What was read, each piece with what separates it from the one before."""
     ours: str = ""
     """The line in brackets of an export of ours."""
+    done: str = ""
+    """The mark in its box: ``x`` for done, a space for open; ``""`` when it has none."""
     verbatim: bool = False
     """Whether the next line stands on a line of its own."""
 
@@ -140,7 +145,7 @@ class _Reader:
         elif short and _RULE.fullmatch(line):
             self._underlined(line)
         elif bullet:
-            self._bullet(number, len(bullet["indent"]), bullet["text"] or "")
+            self._bullet(number, len(bullet["indent"]), bullet["text"] or "", (bullet["done"] or "").lower())
         else:
             self._part(line)
             self._into(number, line.strip().removeprefix(">").strip())
@@ -169,14 +174,14 @@ class _Reader:
             self.blocks.pop()
             self._head(1 if line.strip()[0] == "=" else 2, block.text)
 
-    def _bullet(self, number: int, indent: int, text: str) -> None:
+    def _bullet(self, number: int, indent: int, text: str, done: str) -> None:
         parent = self._block
         if parent and 0 <= parent.indent <= indent - 2:
-            parent.add(f"- {text.strip()}", 0)
+            parent.add(f"- [{done}] {text.strip()}" if done else f"- {text.strip()}", 0)
             self._blanks = 0
             return
         self._close()
-        self._block = _Block(number, self._path, indent, [text.strip()])
+        self._block = _Block(number, self._path, indent, [text.strip()], done=done)
 
     def _into(self, number: int, text: str, *, verbatim: bool = False) -> None:
         self._block = self._block or _Block(number, self._path)
@@ -213,6 +218,8 @@ def _row(block: _Block, headings: list[str]) -> dict[str, Any]:
     moments = [moment for moment, _ in dated if moment]
     said = _moment(leading[1]) if leading else None
     row: dict[str, Any] = {"content": block.text, "tags": [tag for _, tag in dated if tag]}
+    if block.done:
+        row["tags"].append("done" if block.done == "x" else "to do")
     if said or moments:
         row["timestamp"] = said or moments[-1]
     return row

@@ -2,7 +2,7 @@
 
 The published plugin of this kind writes such lists too: ``id, content, tags, importance, timestamp, user_key,
 sender_id, sender_name, source, status, superseded_by``, and ``{"profiles": [{type, scope_key, sender_id?,
-profile}]}``.
+profile}]}``. Its keys name ids as they are, where ours escape them: :func:`~..rows.row_scope` reads both.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import BadArgument
+from ...models import Episode
 from .rows import RowFormat
 
 __all__ = ["FORMAT", "PLAIN", "VERSION", "check_version", "is_profile"]
@@ -38,4 +39,13 @@ def is_profile(row: object) -> bool:
     return isinstance(row, Mapping) and "profile" in row and "content" not in row
 
 
-PLAIN = RowFormat(FORMAT, lambda row: "content" in row, dict)
+_READ = frozenset(Episode.model_fields) | {"episode_id", "scope_key"}
+"""What a memory has; ``scope_key`` follows from the others, and an upload is its own document."""
+_NOTHING: tuple[object, ...] = (None, "", [], {}, False)
+
+
+def _read(row: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    return dict(row), tuple(name for name in row if name not in _READ and row[name] not in _NOTHING)
+
+
+PLAIN = RowFormat(FORMAT, lambda row: "content" in row, _read)

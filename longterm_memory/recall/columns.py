@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..models import NOTED
 from ..records.envelope import Record
+from ..text.accents import plain_forms
 from ..text.fold import fold
 from .timeline import Timeline
 
@@ -114,9 +115,18 @@ class Columns:
         return self._timeline
 
     def speakers_named(self, text: str) -> dict[int, str]:
-        """Return the speakers of living memories whose name stands in a text: their folded names by number."""
+        """Return the speakers of living memories whose name stands in a text: their folded names by number. Either may
+        be written without accents.
+        """
         folded = fold(text)
-        return {number: name for (name, _), number in self._living() if name and _stands_in(name, folded)}
+        texts = (folded, *plain_forms(folded))
+
+        def stands(name: str) -> bool:
+            return any(_stands_in(name, one) for one in texts) or any(
+                _stands_in(form, folded) for form in plain_forms(name)
+            )
+
+        return {number: name for (name, _), number in self._living() if name and stands(name)}
 
     def speakers_with_id(self, sender_id: str) -> list[int]:
         """Return the numbers of the speakers with that sender id, none for an empty one."""

@@ -7,6 +7,7 @@ cost more.
 
 from __future__ import annotations
 
+import itertools
 import math
 from array import array
 from collections import Counter
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text.terms import is_unspaced
+from ..text.terms import is_unspaced, unaccented
 
 __all__ = ["SINGLE", "Lexicon", "Scores", "Slots"]
 
@@ -27,12 +28,26 @@ often the longer a text is, so for them the usual ones.
 SINGLE = 0.8
 """Weight of a single CJK character against a word or pair; on its own it says a little less."""
 
+_BARE = "~"
+"""Before what an accented word of a memory is without its accents. It stands beside the word, adds nothing to the
+memory's length, and is looked for by words that have no accents: má and mà are found by ma and not by one another."""
+_UNLIKE = 0.85
+"""What a word counts that has accents on one side only."""
 _TIMES_BITS = 8
 _TIMES_MAX = (1 << _TIMES_BITS) - 1
 """More repetitions of a term in one memory count as this many; BM25 has long saturated."""
 
 Slots = NDArray[np.int64]
 Scores = NDArray[np.float32]
+
+
+def _bare(counted: Mapping[str, int]) -> Counter[str]:
+    """Return the terms of a memory that have accents, without them."""
+    found: Counter[str] = Counter()
+    for term, times in counted.items():
+        for form in unaccented(term):
+            found[_BARE + form] += times
+    return found
 
 
 class Lexicon:
@@ -50,7 +65,7 @@ class Lexicon:
     def add(self, slot: int, counted: Mapping[str, int]) -> None:
         """Add a memory: how often each term stands in it. Slots come in order."""
         postings, place = self._postings, slot << _TIMES_BITS
-        for term, times in counted.items():
+        for term, times in itertools.chain(counted.items(), _bare(counted).items()):
             entry = place | (times if times < _TIMES_MAX else _TIMES_MAX)
             posting = postings.get(term)
             if posting is None:
@@ -69,6 +84,7 @@ class Lexicon:
     def remove(self, counted: Mapping[str, int]) -> None:
         """Count a memory out again; its slot still occurs in :meth:`scores` and :meth:`holding`."""
         self._removed.update(counted.keys())
+        self._removed.update(_bare(counted).keys())
         self._length -= sum(counted.values())
         self._memories -= 1
 
@@ -96,8 +112,16 @@ class Lexicon:
         return found
 
     def seen(self, term: str) -> int:
-        """Return in how many memories a term stands."""
-        return len(self._postings.get(term, ())) - self._removed.get(term, 0)
+        """Return in how many memories a term stands, with accents or without."""
+        found = sum(len(self._postings[key]) - self._removed.get(key, 0) for key, _ in self._written(term))
+        return min(found, self._memories)
+
+    def _written(self, term: str) -> list[tuple[str, float]]:
+        """Return under what a term stands in memories, as it is and where only they or only the question has accents,
+        each with what it counts.
+        """
+        keys = [(term, 1.0), (_BARE + term, _UNLIKE), *((form, _UNLIKE) for form in unaccented(term))]
+        return [key for key in keys if key[0] in self._postings]
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
@@ -134,14 +158,20 @@ class Lexicon:
         lengths = np.frombuffer(self._lengths, dtype=np.float32)
         average = max(1.0, self._length / self._memories)
         for term, weight in sorted(weights.items()):
-            posting = self._postings.get(term)
-            if posting is None:
-                continue
-            entries = np.frombuffer(posting, dtype=np.int64)
-            slots, counts = entries >> _TIMES_BITS, (entries & _TIMES_MAX).astype(np.float32)
             k1, b = _PAIRS if is_unspaced(term) else _WORDS
-            norm = k1 * (1.0 - b + b * lengths[slots] / average)
-            scores[slots] += weight * counts * (k1 + 1.0) / (counts + norm)
+            written = self._written(term)
+            best = scores if len(written) < 2 else np.zeros_like(scores)
+            for key, counted in written:
+                entries = np.frombuffer(self._postings[key], dtype=np.int64)
+                slots, counts = entries >> _TIMES_BITS, (entries & _TIMES_MAX).astype(np.float32)
+                norm = k1 * (1.0 - b + b * lengths[slots] / average)
+                found = counted * weight * counts * (k1 + 1.0) / (counts + norm)
+                if best is scores:
+                    scores[slots] += found
+                else:
+                    best[slots] = np.maximum(best[slots], found)
+            if best is not scores:
+                scores += best
         # A memory of average length that holds every term once scores the sum of the weights: that is a full
         # share.
         shares: Scores = np.minimum(scores / total, 1.0).astype(np.float32)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from ..models import RecallQuery
+from ..text.accents import plain_forms
 from ..text.fold import fold
-from ..text.terms import content_terms, identifiers, is_unspaced, terms
+from ..text.terms import content_terms, identifiers, is_unspaced, terms, unaccented
 from ..text.time_windows import TimeWindow, time_windows
 from .index import ScopeIndex
 from .relevance import Evidence
@@ -74,7 +75,7 @@ class Question:
         columns = index.columns
         named = columns.speakers_named(text)
         speakers = frozenset(named.values())
-        names = {term for name in speakers for term in terms(name)}
+        names = {form for name in speakers for term in terms(name) for form in (term, *unaccented(term))}
         # Parts of an identifier ("proj" of PROJ-123) come from it, so they make no question of their own.
         own = {term for identifier in exact for term in terms(identifier[1:])}
         rest = content_terms(text) - exact - own
@@ -84,7 +85,8 @@ class Question:
             text=text,
             folded=fold(text),
             terms=tuple(found),
-            topic=tuple(term for term in found if term not in names) or tuple(found),
+            topic=tuple(term for term in found if names.isdisjoint((term, *unaccented(term))))
+            or tuple(found),
             telling=_telling(undated),
             dated=_telling(text) if windows else (),
             evidence=Evidence(
@@ -120,7 +122,8 @@ def _strangers(text: str, index: ScopeIndex, speakers: frozenset[str]) -> float:
         # A Text Written Like a Title names nobody.
         return 0.0
     known = sum(
-        any(name.casefold() in speaker for speaker in speakers) or all(map(index.knows, terms(name)))
+        any(name.casefold() in form for speaker in speakers for form in (speaker, *plain_forms(speaker)))
+        or all(map(index.knows, terms(name)))
         for name in names
     )
     return 1.0 - known / len(names)

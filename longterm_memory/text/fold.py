@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["fold", "same_text", "well_formed"]
+__all__ = ["fold", "lowered", "same_text", "well_formed"]
 
 
 def fold(text: str) -> str:
@@ -13,11 +13,17 @@ def fold(text: str) -> str:
     return " ".join(plain.split())
 
 
+def lowered(text: str) -> str:
+    """Return the same as :func:`fold`, but with ß and ss apart: "in Maßen" is not "in Massen"."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return " ".join(plain.lower().split())
+
+
 def same_text(text: str) -> str:
-    """Return the form under which two memories say literally the same: folded, closing punctuation
-    dropped.
+    """Return the form under which two memories say literally the same: width, case and spaces do not matter, closing
+    punctuation is dropped.
     """
-    return fold(text).rstrip(".!?。！？…~～ ").strip()
+    return lowered(text).rstrip(".!?。！？…~～ ").strip()
 
 
 def well_formed(text: str) -> str:

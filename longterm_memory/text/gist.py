@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .fold import fold
+from .fold import lowered
 
 __all__ = ["gist"]
 
@@ -27,7 +27,7 @@ def gist(text: str) -> tuple[str, ...]:
     Order counts, since it tells who lent whom; so do numbers, signs, "not" and everything else that may make a
     difference.
     """
-    folded = fold(text)
+    folded = lowered(text)
     words = [word for word in _APART.split(_SPOKEN.sub("", folded)) if word]
     following = [*words[1:], "", ""]
     kept = (

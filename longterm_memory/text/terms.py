@@ -13,7 +13,9 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["content_terms", "identifiers", "is_blank", "is_unspaced", "terms"]
+from .accents import plain_forms
+
+__all__ = ["content_terms", "identifiers", "is_blank", "is_unspaced", "terms", "unaccented"]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -38,7 +40,7 @@ _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _SPLIT = re.compile(rf"[{_JOINERS}_]+")
 _POINTS = [chr(c) for c in (*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x640, *range(0x64B, 0x660), 0x670)]
 """Hebrew and Arabic points: most people leave them out."""
-_ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys(_POINTS, ""))
+_ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys(_POINTS, "") | {"İ": "I"})
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CAMEL = re.compile(r"[A-Z]*[a-z]+(?:[A-Z]+[a-z]*|\d+)+|[A-Z]{2,}[a-z]+")
 _MEASURE = re.compile(
@@ -148,6 +150,14 @@ def terms(text: str) -> list[str]:
         token = match.group()
         found += _run_terms(token) if match.lastgroup == "run" else _token_terms(token)
     return found
+
+
+@lru_cache(maxsize=65_536)
+def unaccented(term: str) -> tuple[str, ...]:
+    """Return the terms that a term is where it was typed without accents: ``cafe`` of ``café``, ``muller`` and
+    ``mueller`` of ``müller``; none of a term that has none, and of identifiers.
+    """
+    return () if term.isascii() or term.startswith("=") else tuple(map(_stem, plain_forms(term)))
 
 
 def identifiers(text: str) -> frozenset[str]:

@@ -21,7 +21,7 @@ from playground.embedders import HashedWords
 from tests.support.core import GROUP, MINA, TAO, Time, numbered_id, record
 
 KEY = GROUP.user_key
-QUERIES = ("rent due", "Mina's cats", "PROJ-123", "阿明 口令", "nothing of this", "tuesday")
+QUERIES = ("rent due", "Mina's cats", "PROJ-123", "阿明 口令", "cafe cats", "nothing of this", "tuesday")
 CONTENTS = (
     "rent is due on the 15th",
     "Mina's cats are called PROJ-123",
@@ -29,6 +29,7 @@ CONTENTS = (
     "flight on Tuesday",
     "Rent is due on the 15th!",
     "cats cats cats",
+    "le café, le cafè",
     "…",
 )
 
@@ -259,9 +260,41 @@ def test_speakers_are_recognized_by_name() -> None:
         ("Al", "what did Al say?", True), ("Al", "also", False), ("Al", "al_x", False), ("Al", "AL!", True),
         ("Al", "also by al", True), ("米娜", "米娜喜欢什么", True), ("Mina K.", "did mina  k. call", True),
         ("  ", "any text", False), ("🌙", "🌙 said", True),
+        ("Zoé", "what did Zoe say?", True), ("Zoe", "où est Zoé ?", True), ("Jürgen", "juergen's bike", True),
+        ("Má", "mà là gì?", False),
     ):  # fmt: skip
         index = built([record("x", "k7m29xqd", speaker=Speaker("9001", name))])
         assert named(index, text) == ({"9001"} if found else set())
+
+
+def test_a_word_without_its_accents_finds_it_and_the_other_way_round() -> None:
+    for written, asked in (
+        ("the café by the river", "cafe"), ("the cafe by the river", "café"), ("two cafés", "CAFES"),
+        ("Müller called", "muller"), ("Müller called", "Mueller"), ("Muller called", "Müller"), ("Straße", "strasse"),
+        ("quả bưởi ở chợ Đồng Xuân", "buoi"), ("cho dong xuan", "chợ Đồng Xuân"), ("smørrebrød", "smorrebrod"),
+        ("İstanbul'a gitti", "istanbul"), ("Diyarbakır", "DIYARBAKIR"), ("Diyarbakır", "DİYARBAKIR"), ("Łódź", "lodz"),
+        ("ещё один ёж", "еж"), ("Пу́шкин", "пушкин"), ("η άνοιξη", "ανοιξη"), ("أحمد في البيت", "احمد"),
+        ("ｃａｆé", "cafe"), ("ｺｰﾋｰが好き", "コーヒー"), ("Cæsar", "caesar"), ("café", "café"),
+    ):  # fmt: skip
+        index = built(
+            [record(written, "k7m29xqd"), *(record(f"other {n}", numbered_id(n)) for n in range(9))]
+        )
+        scores = index.lexical(terms(asked))
+        assert int(scores.argmax()) == 0 and scores[0] > 0.3, (written, asked)
+        assert not scores[1:].any() and all(map(index.knows, terms(asked)))
+        index.deleted(["k7m29xqd"])
+        assert not any(map(index.knows, terms(asked)))
+    # Whoever types accents means them; as it is written comes first.
+    for texts, asked in (
+        (("con ma", "con má", "con mà"), "má"), (("Jose", "José", "Josè"), "José"), (("мои", "мой"), "мой"),
+    ):  # fmt: skip
+        index = built([record(text, numbered_id(n)) for n, text in enumerate(texts)])
+        scores = index.lexical(terms(asked))
+        assert int(scores.argmax()) == 1, texts
+        assert scores[2:].sum() == 0, "another accent is another word"
+    index = built([record(text, numbered_id(n)) for n, text in enumerate(("con má", "con ma", "con mà"))])
+    scores = index.lexical(terms("ma"))
+    assert scores[1] > scores[0] == scores[2] > 0
 
 
 def test_rare_words_weigh_more_and_full_matches_are_full_shares() -> None:

@@ -270,6 +270,9 @@ def test_a_sign_can_make_all_the_difference() -> None:
         ("ฉันชอบกินข้าว", "ฉันชอบกินข่าว"),
         ("वह दिल्ली गया", "वह दिल्ली गयी"),
         ("Mina住在哈尔滨", "Mina住在尔滨"),
+        ("Lan bán bàn", "Lan bạn bàn"),
+        ("Er trinkt in Maßen", "Er trinkt in Massen"),
+        ("Hún er á bát", "Hun er a bat"),
     )
     for one, other in pairs:
         kept = [record(one, ID), record(other, "a0000001")]

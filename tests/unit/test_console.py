@@ -398,7 +398,7 @@ async def test_anything_unexpected_is_logged_and_answered(
         ({"language": "zh_Hans"}, {}, "这里没有"),
         ({"language": "zh_Hans"}, None, "这里没有"),
         ({"language": "zh_Hans"}, {"language": "en_US"}, "There is no"),
-        ({"language": "zh_Hans"}, {"language": "es_ES"}, "There is no"),
+        ({"language": "zh_Hans"}, {"language": "fr_FR"}, "There is no"),
     ],
 )
 async def test_errors_speak_the_language_of_the_page(config: dict[str, Any], body: Any, words: str) -> None:

@@ -29,8 +29,9 @@ MODEL_SELECTOR = "embedding_model_uuid"
 OVERRIDES = tuple(name for name in CREATION_SETTINGS if name != MODEL_SELECTOR)
 """Settings of the knowledge base that the plugin's configuration overrides."""
 UNITS = {"_days": "days", "_seconds": "seconds", "_chars": "characters"}
-UNIT_WORDS = {
-    # en_US, zh_Hans, zh_Hant, ja_JP, vi_VN, th_TH, es_ES
+ORDER = ("en_US", "zh_Hans", "zh_Hant", "ja_JP", "vi_VN", "th_TH", "es_ES")
+"""Languages as the forms and the README list them."""
+UNIT_WORDS = {  # in that order
     "days": ("days", "天", "天", "日数", "ngày", "วัน", "días"),
     "seconds": ("seconds", "秒", "秒", "秒", "giây", "วินาที", "segundos"),
     "characters": ("characters", "字符", "字元", "文字", "ký tự", "อักขระ", "caracteres"),
@@ -71,7 +72,7 @@ def spec(name: str) -> Spec:
     if name == "rerank_model_uuid":
         return Spec("rerank-model-selector", default)
     if name == "language":
-        return Spec("select", default, LANGUAGES)
+        return Spec("select", default, tuple(sorted(LANGUAGES, key=ORDER.index)))
     if get_origin(kind) is Literal:
         return Spec("select", default, get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):

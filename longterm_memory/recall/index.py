@@ -329,6 +329,12 @@ class ScopeIndex:
             if r is not None and not self.superseded(r) and same_text(r.episode.content) == form
         ]
 
+    @property
+    def distinct(self) -> int:
+        """How many memories are indexed; those that say the same count as one."""
+        self.read_words()
+        return self._lexicon.distinct
+
     def knows(self, term: str) -> bool:
         """Whether any memory holds a term."""
         self.read_words()

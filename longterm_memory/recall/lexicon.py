@@ -50,6 +50,10 @@ def _bare(counted: Mapping[str, int]) -> Counter[str]:
     return found
 
 
+def _alike(counted: Mapping[str, int]) -> int:
+    return hash(frozenset(counted.items()))
+
+
 class Lexicon:
     """Postings of one scope."""
 
@@ -58,6 +62,11 @@ class Lexicon:
         """Per term, slot and number of times in one number: ``slot << 8 | times``."""
         self._removed: Counter[str] = Counter()
         """In how many removed memories a term still stands."""
+        self._alike: Counter[int] = Counter()
+        """How many memories have the same terms, by hash. They count as one where it matters how rare a word is: a
+        fact that many told is no less telling."""
+        self._repeated: Counter[str] = Counter()
+        """In how many memories a term stands that say what one more says."""
         self._memories = 0
         self._length = 0
         self._lengths = array("f")
@@ -65,7 +74,8 @@ class Lexicon:
     def add(self, slot: int, counted: Mapping[str, int]) -> None:
         """Add a memory: how often each term stands in it. Slots come in order."""
         postings, place = self._postings, slot << _TIMES_BITS
-        for term, times in itertools.chain(counted.items(), _bare(counted).items()):
+        bare = _bare(counted)
+        for term, times in itertools.chain(counted.items(), bare.items()):
             entry = place | (times if times < _TIMES_MAX else _TIMES_MAX)
             posting = postings.get(term)
             if posting is None:
@@ -76,6 +86,10 @@ class Lexicon:
         self._lengths.append(length)
         self._length += length
         self._memories += 1
+        alike = _alike(counted)
+        self._alike[alike] += 1
+        if self._alike[alike] > 1:
+            self._repeated.update([*counted, *bare])
 
     def skip(self) -> None:
         """Leave the next slot without a memory."""
@@ -83,10 +97,15 @@ class Lexicon:
 
     def remove(self, counted: Mapping[str, int]) -> None:
         """Count a memory out again; its slot still occurs in :meth:`scores` and :meth:`holding`."""
-        self._removed.update(counted.keys())
-        self._removed.update(_bare(counted).keys())
+        terms, alike = [*counted, *_bare(counted)], _alike(counted)
+        self._removed.update(terms)
         self._length -= sum(counted.values())
         self._memories -= 1
+        self._alike[alike] -= 1
+        if self._alike[alike]:
+            self._repeated.subtract(terms)
+        else:
+            del self._alike[alike]
 
     def compact(self, moved: NDArray[np.int32]) -> None:
         """Renumber slots.
@@ -112,9 +131,17 @@ class Lexicon:
         return found
 
     def seen(self, term: str) -> int:
-        """Return in how many memories a term stands, with accents or without."""
-        found = sum(len(self._postings[key]) - self._removed.get(key, 0) for key, _ in self._written(term))
-        return min(found, self._memories)
+        """Return in how many memories a term stands, with accents or without; those that say the same count as one."""
+        found = sum(
+            len(self._postings[key]) - self._removed.get(key, 0) - self._repeated.get(key, 0)
+            for key, _ in self._written(term)
+        )
+        return min(found, self.distinct)
+
+    @property
+    def distinct(self) -> int:
+        """How many memories there are; those that say the same count as one."""
+        return len(self._alike)
 
     def _written(self, term: str) -> list[tuple[str, float]]:
         """Return under what a term stands in memories, as it is and where only they or only the question has accents,
@@ -126,7 +153,7 @@ class Lexicon:
     def idf(self, term: str) -> float:
         """Return the inverse document frequency (BM25+, never negative) of a term in this scope."""
         seen = self.seen(term)
-        return math.log(1.0 + (self._memories - seen + 0.5) / (seen + 0.5))
+        return math.log(1.0 + (self.distinct - seen + 0.5) / (seen + 0.5))
 
     def holding(self, term: str) -> Slots:
         """Return the slots whose memory holds a term (removed ones may be among them)."""

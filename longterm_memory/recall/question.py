@@ -94,7 +94,7 @@ class Question:
                 strangers=_strangers(undated, index, speakers),
                 acquainted=bool(speakers),
                 unspaced=_unspaced(text),
-                memories=len(index),
+                memories=index.distinct,
             ),
             identifiers=exact,
             only_identifiers=bool(exact) and all(any(t in identifier for identifier in exact) for t in rest),

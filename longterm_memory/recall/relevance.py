@@ -73,7 +73,7 @@ class Evidence:
         strangers: share (0..1) of the names in it that are unknown here.
         acquainted: whether it names somebody who speaks here.
         unspaced: share (0..1) of its characters from scripts without spaces.
-        memories: how many are in the scope.
+        memories: how many are in the scope; those that say the same count as one.
     """
 
     terms: int

@@ -42,6 +42,7 @@ def view(index: ScopeIndex) -> dict[str, Any]:
     return {
         "ids": ids,
         "size": len(index),
+        "distinct": index.distinct,
         "lexical": [index.lexical(terms(q))[slots].round(5).tolist() for q in QUERIES],
         "cosines": [index.cosines(v, slots).round(5).tolist() for v in vectors],
         "times": index.columns.time[slots].tolist(),

@@ -126,6 +126,21 @@ def test_only_what_speaks_for_itself_is_part_of_an_answer() -> None:
     assert found.below_floor == 2
 
 
+def test_a_fact_that_many_told_is_no_less_telling() -> None:
+    for question, told in (
+        ("where did Mina move?", "Mina moved to Rotterdam"),
+        ("阿明搬去哪里？", "阿明搬到杭州了"),
+    ):
+        answers = []
+        for copies in (1, 2, 10, 40):
+            texts = [told + "!" * (n % 3) for n in range(copies)]
+            index = indexed([*FACTS, *texts])
+            answers.append(asked(index, question).answered)
+            assert index.distinct == len(FACTS) + 1
+        assert answers == pytest.approx([answers[0]] * 4, abs=0.02)
+        assert answers[0] > 0.5
+
+
 def test_the_floor_reaches_from_everything_to_almost_nothing() -> None:
     index = indexed(FACTS)
     counts = [len(asked(index, KNOWN[0], floor=floor).hits) for floor in (0, 0.2, 0.5, 0.9, 1)]

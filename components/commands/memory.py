@@ -10,6 +10,7 @@ from langbot_plugin.api.entities.builtin.command.context import CommandReturn
 
 from longterm_memory.chat.commands import run_command
 from longterm_memory.langbot.turn import LangBotTurn
+from longterm_memory.langbot.web_chat import for_web_chat
 
 
 class Memory(Command):
@@ -30,4 +31,4 @@ async def _run(command: Memory, context: Any) -> AsyncGenerator[CommandReturn, N
         context.command_text,
         privilege=int(context.privilege or 1),
     )
-    yield CommandReturn(text=text)
+    yield CommandReturn(text=for_web_chat(text, getattr(context, "session", None)))

@@ -166,6 +166,13 @@ BACKENDS: dict[str, Setup] = {
         _MILVUS_CONFIG,
         install='pip install "milvus-lite==2.5.1" "setuptools<82"',
         notes=(
+            "What Milvus does differently, and what the plugin does about it"
+            " ([decision 1](decisions/0001-record-scheme.md)): of a row only `text`, `file_id` and `uuid` come back, so"
+            " the whole record stands in `text`; a filter on any other field is dropped and everybody's rows come back,"
+            " so `file_id` is the one filter and every row is checked; its distance is a similarity (1 for the same, 0"
+            " for unrelated), so the plugin works out the cosine itself; reading a collection that does not exist"
+            " creates it with 1 536 dimensions, so the first call is a write; it pages no further than 16 384 rows of"
+            " one filter, so a conversation is spread over sixteen.",
             "Writing an existing id again leaves the old row in place; the plugin gives each version its own.",
             _ON_HOSTS,
         ),

@@ -18,6 +18,7 @@ from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.transfer.exporting import document, parts, to_json, to_markdown
 from longterm_memory.transfer.formats import read_file
 from longterm_memory.transfer.importing import ImportReport, import_file
+from longterm_memory.words import LANGUAGES, say
 from tests.support.memory import Bot, new_bot
 
 HERE = Scope.of_session("group_77001", bot_uuid="b-01")
@@ -251,7 +252,8 @@ async def test_markdown_reads_back_and_nobody_forges_its_marks() -> None:
         HERE, forger, field="notes", action="add", values="## y\n\n- z", target="speaker"
     )
     stored = await episodes_of(bot)
-    for language, words in (("en_US", "archived"), ("zh_Hans", "已归档")):
+    for language in LANGUAGES:
+        words = say(language, "command.status_archived")
         text = to_markdown(stored, await profiles_of(bot), language=language, zone=zone)
         assert words in text
         assert [line for line in text.split("\n") if line.startswith("#")][-2:] == [
@@ -262,6 +264,7 @@ async def test_markdown_reads_back_and_nobody_forges_its_marks() -> None:
         assert len(parsed.passed_over) == 2
         rows = [row.value for row in parsed.episodes if isinstance(row.value, dict)]
         assert [row["id"] for row in rows] == [e.id for e in reversed(stored)]
+        assert {row.get("status") for row in rows} == {None, Status.ARCHIVED}, language
         for row, episode in zip(rows, reversed(stored), strict=True):
             assert row["content"] == episode.content
             assert row["importance"] == 4

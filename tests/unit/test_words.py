@@ -15,6 +15,7 @@ from string import Formatter
 import pytest
 
 from longterm_memory.chat.audit_lines import OPERATIONS, VIAS
+from longterm_memory.chat.statuses import STATUS_NAMES, STATUS_WORDS
 from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, Group, Verb
 from longterm_memory.chat.why_lines import PARTS
 from longterm_memory.errors import BadArgument, LongTermMemoryError
@@ -22,8 +23,9 @@ from longterm_memory.models import Status
 from longterm_memory.policy import COMMANDS, Action, Who
 from longterm_memory.scope import Isolation
 from longterm_memory.settings import LANGUAGES
+from longterm_memory.text.fold import fold
 from longterm_memory.text.secrets import KINDS
-from longterm_memory.words import FALLBACK, areas, explain, load
+from longterm_memory.words import FALLBACK, areas, explain, load, say
 
 PACKAGE = Path(__file__).parents[2] / "longterm_memory"
 ERRORS = {"LongTermMemoryError", *(c.__name__ for c in LongTermMemoryError.__subclasses__())}
@@ -111,6 +113,13 @@ def test_the_languages_are_the_folders() -> None:
     folders = {path.parent.name for path in PACKAGE.glob("words/*/*.json")}
     assert set(LANGUAGES) == folders >= {"en_US", "zh_Hans"}
     assert areas("../longterm_memory") == areas("xx_XX") == []
+
+
+def test_the_word_for_a_status_can_be_typed_and_read_back_in_every_language() -> None:
+    for language in LANGUAGES:
+        for name in STATUS_NAMES:
+            word = say(language, f"command.status_{name}")
+            assert STATUS_WORDS.get(fold(word)) == name, f"{language}: {word}"
 
 
 def test_secrets_are_named_in_the_language_of_the_reader() -> None:

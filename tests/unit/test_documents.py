@@ -1,19 +1,16 @@
-"""The documents as a whole: links lead somewhere, what they name exists, their code reads as code."""
+"""The documents as a whole: links lead somewhere, and what they name exists (their code: ``test_code_blocks.py``)."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import inspect
-import json
 import os
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from textwrap import dedent, indent
 from types import ModuleType
 from typing import Any
 
@@ -53,14 +50,6 @@ def named(document: Path) -> str:
 def prose(document: Path) -> str:
     """Return a document without its code blocks."""
     return re.sub(r"^```.*?^```$", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-
-
-def blocks(document: Path) -> Iterator[tuple[str, str]]:
-    """Yield language and text of each code block."""
-    for found in re.finditer(
-        r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", document.read_text("utf-8"), re.DOTALL | re.MULTILINE
-    ):
-        yield found[1], dedent(found[2])
 
 
 def spans(document: Path) -> list[str]:
@@ -305,40 +294,7 @@ def logged_as(name: str, text: str) -> bool:
     return re.fullmatch(re.escape(event(text)).replace("%s", r"\S+"), name) is not None
 
 
-# ---------------------------------------------------------------- code blocks
-
-
-def test_code_blocks_read_as_what_they_are() -> None:
-    complaints = []
-    for document in DOCUMENTS:
-        for language, text in blocks(document):
-            try:
-                if language == "json":
-                    json.loads(text)
-                elif language == "yaml":
-                    yaml.safe_load(text)
-                elif language == "python":
-                    # Some are the body of a handler.
-                    compile(f"async def handler():\n{indent(text, '    ')}\n    ...", named(document), "exec")
-                elif language in ("sh", "bash"):
-                    complaints += [f"{named(document)}: {wrong}" for wrong in wrong_in_shell(text)]
-            except (ValueError, SyntaxError, yaml.YAMLError) as exc:
-                complaints.append(f"{named(document)}: {language}: {exc}")
-    assert complaints == []
-
-
-def wrong_in_shell(text: str) -> Iterator[str]:
-    """Yield targets, modules and paths of ours that shell lines use and that are not there."""
-    for line in text.splitlines():
-        command = line.split(" # ")[0]
-        if (target := re.match(r"\s*make ([a-z]+)", command)) and target[1] not in targets():
-            yield f"make {target[1]}"
-        for module in re.findall(rf"-m ((?:{'|'.join(ROOMS)})[\w.]*)", command):
-            if importlib.util.find_spec(module) is None:
-                yield module
-        for path in re.findall(rf"(?<![\w./])((?:{'|'.join((*ROOMS, 'docs'))})/[\w./-]+)", command):
-            if not (ROOT / path).exists():
-                yield path
+# ---------------------------------------------------------------- forms
 
 
 def test_forms_for_issues_are_complete() -> None:

@@ -248,3 +248,27 @@ async def test_all_lists_of_a_file_are_taken() -> None:
     rows = {name: [{"content": f"in {name}", **place}] for name in ("results", "episodes", "memories")}
     assert (await uploaded(bot, rows)).accepted == 3
     assert {e.status for e in await kept(bot)} == {Status.ACTIVE}
+
+
+async def test_exports_pasted_behind_one_another_move_in_together() -> None:
+    """What docs/migrating.md tells people to do with the earlier plugin's exports of all conversations."""
+    bot = await new_bot()
+    other = data("earlier-plugin-l2.json").replace(b"group_77001", b"group_77002")
+    report = await uploaded(bot, data("earlier-plugin-l1.json") + other + data("earlier-plugin-l2.json"))
+    assert (report.accepted, report.profiles, report.rejected, report.notes) == (4, 2, (), ())
+    assert len(await kept(bot)) == len(await kept(bot, Scope.of_session("group_77002", bot_uuid="b-01"))) == 2
+
+
+async def test_a_memory_md_pasted_into_ones_own_chat_becomes_ones_own() -> None:
+    bot = await new_bot()
+    text = data("MEMORY.md").decode()
+    assert "New: 6 memories" in await bot.command(f"memory import l2 {text}", "person_9001", "9001")
+    found = await kept(bot, Scope.of_session("person_9001", bot_uuid="b-01"))
+    assert {(e.sender_id, e.user_key) for e in found} == {("9001", "b-01:person_9001")}
+
+
+async def test_people_are_told_in_chat_what_had_no_place() -> None:
+    bot = await new_bot()
+    rows = json.dumps([{"memory": "likes tea", "metadata": {"summary": "x" * 200}}])
+    answered = await bot.command(f"memory import l2 {rows}", "person_9001", "9001")
+    assert "metadata.summary (1)" in answered

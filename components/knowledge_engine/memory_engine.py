@@ -114,10 +114,18 @@ def _failed(document_id: str, message: str) -> IngestionResult:
 def _result(document_id: str, report: UploadReport) -> IngestionResult:
     if not report.ok:
         return _failed(document_id, explain("en_US", report.error) if report.error else "nothing stored")
-    rejected = [{"line": row.line, "reason": explain("en_US", row.reason)} for row in report.rejected[:200]]
+    rejected, notes = (
+        [{"line": row.line, "reason": explain("en_US", row.reason)} for row in rows[:200]]
+        for rows in (report.rejected, report.notes)
+    )
     return IngestionResult(
         document_id=document_id,
         status=DocumentStatus.COMPLETED,
         chunks_created=report.accepted,
-        metadata={"accepted": report.accepted, "skipped": report.skipped, "rejected": rejected},
+        metadata={
+            "accepted": report.accepted,
+            "skipped": report.skipped,
+            "rejected": rejected,
+            "notes": notes,
+        },
     )

@@ -6,7 +6,6 @@ An import that stops, for whatever reason, can be repeated: it goes on where it 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -16,12 +15,12 @@ from ..chat.inert import one_line
 from ..errors import BadArgument, LongTermMemoryError
 from ..import_plan import Arrival, Plan
 from ..importer import EpisodeImporter
-from ..logs import get_logger
 from ..profile_changes import Limits
 from ..scope import Isolation, Scope, Speaker
 from .formats import Parsed, RawRow, read_file
 from .profile_import import PlacedProfile, ProfileImport, ProfileOutcome, check_row, placed
 from .profile_rows import ProfileArrival, profile_arrival, unread_fields
+from .report import ImportReport, Place, log_report
 from .rows import Rejected, Target, arrival
 
 if TYPE_CHECKING:
@@ -29,64 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Announce", "ImportReport", "Place", "Rejected", "import_file"]
 
-logger = get_logger(__name__)
-
 _JUDGED_ROWS = 100
 """Rows judged before others get their turn: a few milliseconds."""
-_LOGGED = 50
-"""Rejected rows that get a log line each."""
 _FIELDS_NAMED, _FIELD_CHARS = 12, 40
 """Most foreign fields that are named, and how much of a name is shown, in characters."""
-
-
-@dataclass(slots=True)
-class Place:
-    """What an import wrote to one place.
-
-    Attributes:
-        scope: the conversation, or the first of several that share a user key.
-        accepted: memories stored.
-        profiles: profiles written.
-    """
-
-    scope: Scope
-    accepted: int = 0
-    profiles: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """What became of an import.
-
-    Attributes:
-        accepted: memories stored (in a dry run: that would be).
-        skipped: rows that were there already, stand twice in the file, or say that they were deleted.
-        rejected: rows and profiles that were not taken, with line and reason.
-        profiles: profiles written (in a dry run: that would be).
-        ignored_profiles: profiles that brought nothing new, or were not asked for.
-        remaining: rows not reached in the time given; repeating goes on with them.
-        error: why it stopped, or why the file could not be read at all; ``None`` when it went through.
-        notes: rows that were skipped, or taken otherwise than they stand, for a reason worth telling.
-        format: name of the format found.
-        places: per place, memories stored and profiles written.
-    """
-
-    accepted: int = 0
-    skipped: int = 0
-    rejected: tuple[Rejected, ...] = ()
-    profiles: int = 0
-    ignored_profiles: int = 0
-    remaining: int = 0
-    error: LongTermMemoryError | None = None
-    notes: tuple[Rejected, ...] = ()
-    format: str = ""
-    places: tuple[Place, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether the file was taken in (single rows may have been rejected, some may remain)."""
-        taken = self.accepted + self.skipped + self.profiles + self.ignored_profiles + self.remaining
-        return self.error is None and taken > 0
 
 
 Announce = Callable[[Sequence[str], Sequence[ProfileOutcome]], Awaitable[None]]
@@ -154,7 +99,7 @@ async def import_file(
     except LongTermMemoryError as exc:
         run.error = exc
     report = run.report()
-    _log(report, document_id)
+    log_report(report, document_id)
     return report
 
 
@@ -368,32 +313,4 @@ class _Run:
             tuple(sorted(self.notes, key=lambda r: (r.kind, r.line))),
             self.format,
             tuple(self.places.values()),
-        )
-
-
-def _log(report: ImportReport, document_id: str) -> None:
-    for row in report.rejected[:_LOGGED]:
-        logger.warning(
-            "import row rejected: document_id=%s kind=%s line=%d reason=%s",
-            document_id,
-            row.kind,
-            row.line,
-            row.reason.reason,
-        )
-    counts = (report.accepted, report.skipped, report.profiles, report.remaining)
-    rejected = dict(Counter(row.reason.reason for row in report.rejected))
-    if report.error is not None:
-        logger.warning(
-            "import stopped: document_id=%s accepted=%d skipped=%d profiles=%d remaining=%d rejected=%s reason=%s",
-            document_id,
-            *counts,
-            rejected,
-            report.error.reason,
-        )
-    else:
-        logger.info(
-            "import finished: document_id=%s accepted=%d skipped=%d profiles=%d remaining=%d rejected=%s",
-            document_id,
-            *counts,
-            rejected,
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,23 @@ async def test_people_are_told_in_chat_what_had_no_place() -> None:
     rows = json.dumps([{"memory": "likes tea", "metadata": {"summary": "x" * 200}}])
     answered = await bot.command(f"memory import l2 {rows}", "person_9001", "9001")
     assert "metadata.summary (1)" in answered
+
+
+async def test_the_log_names_what_had_no_place_but_never_what_stands_in_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bot = await new_bot()
+    rows = [
+        {
+            "content": "a",
+            "user_key": HERE.user_key,
+            "mood": "glad",
+            "summary.x": "long",
+            "What Mina said": "tea",
+        }
+    ]
+    await uploaded(bot, rows)
+    [line] = [record.getMessage() for record in caplog.records if "import row noted" in record.getMessage()]
+    assert "document_id=d1 kind=episode line=1 reason=row_fields" in line
+    assert "fields=mood,summary.x" in line
+    assert not {"glad", "long", "tea", "said"} & set(re.findall(r"\w+", caplog.text))

@@ -25,7 +25,7 @@ from .views import most
 if TYPE_CHECKING:
     from .access import Access
 
-__all__ = ["BUCKETS_MAX", "Browsed", "Browsing", "Bucket", "Facets", "Period", "Profiles", "Timeline"]
+__all__ = ["BUCKETS_MAX", "Browsed", "Browsing", "Bucket", "Facets", "Period", "Profiles", "Timeline", "Wish"]
 
 BUCKETS_MAX = 400
 """Most buckets of a timeline; with more, days become weeks, weeks months, months years."""
@@ -34,7 +34,11 @@ _FACETS_MAX = 100
 _READING_SECONDS = 15.0
 """How long a scope that is not loaded may be read; what was read is kept, so the next request gets further."""
 
+_BARS = 60
+"""Most periods that whoever leaves the length to us is to look at, those without a memory among them."""
+
 Period = Literal["day", "week", "month", "year"]
+Wish = Literal["auto", "day", "week", "month", "year"]
 _PERIODS: tuple[Period, ...] = ("day", "week", "month", "year")
 
 
@@ -175,11 +179,11 @@ class Browsing:
         page = self._access.service.listings.page(viewer, kept, number, size, key=newest_first)
         return Browsed(page, counted)
 
-    async def timeline(self, by: Period, utc_offset: timedelta = timedelta()) -> Timeline:
+    async def timeline(self, by: Wish, utc_offset: timedelta = timedelta()) -> Timeline:
         """Return when memories were made (their ``timestamp``), whatever their status.
 
         Args:
-            by: length of a bucket.
+            by: length of a bucket; ``auto``: as short as makes a chart that can be taken in.
             utc_offset: of the reader's days from those of UTC.
 
         Raises:
@@ -247,7 +251,17 @@ def _mentions(stored: StoredProfile, text: str) -> bool:
     return any(text in fold(one) for one in (stored.sender_id, stored.sender_name, *said))
 
 
-def _timeline(episodes: Sequence[Episode], by: Period, utc_offset: timedelta) -> Timeline:
+def _fitting(episodes: Sequence[Episode]) -> Period:
+    times = [e.timestamp for e in episodes]
+    days = (max(times) - min(times)).days if times else 0
+    return next((by for by, length in _DAYS.items() if days / length < _BARS), "year")
+
+
+_DAYS: dict[Period, int] = {"day": 1, "week": 7, "month": 30}
+
+
+def _timeline(episodes: Sequence[Episode], by: Wish, utc_offset: timedelta) -> Timeline:
+    by = _fitting(episodes) if by == "auto" else by
     counts: dict[datetime, Counter[Status]] = {}
     for period in _PERIODS[_PERIODS.index(by) :]:
         counts = {}

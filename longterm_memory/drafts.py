@@ -62,19 +62,24 @@ class Revision:
         tags: all tags that it then has.
         importance: 1..5.
         timestamp: when it happened.
+        seen: what whoever changes it has before their eyes; when it is not that any more, nothing is changed.
     """
 
     content: str | None = None
     tags: tuple[str, ...] | None = None
     importance: int | None = None
     timestamp: datetime | None = None
+    seen: Revision | None = None
 
     def of(self, episode: Episode) -> dict[str, object]:
         """Return the fields of a memory that would differ, checked.
 
         Raises:
-            BadArgument: as :func:`checked_content` and :class:`EpisodeDraft`; ``edit_same`` when none would.
+            BadArgument: as :func:`checked_content` and :class:`EpisodeDraft`; ``edit_same`` when none would,
+                ``edit_changed`` when it is not what was seen.
         """
+        if self.seen is not None and not self.seen._describes(episode):
+            raise BadArgument("edit_changed", id=episode.id)
         content = episode.content if self.content is None else checked_content(self.content)
         tags = episode.tags if self.tags is None else EpisodeDraft(content, tags=self.tags).tags
         not_labelled_secret(tags, content)
@@ -88,6 +93,15 @@ class Revision:
         if not changed:
             raise BadArgument("edit_same", id=episode.id)
         return changed
+
+    def _describes(self, episode: Episode) -> bool:
+        """Whether a memory has all of these."""
+        return (
+            self.content in (None, episode.content)
+            and self.tags in (None, episode.tags)
+            and self.importance in (None, episode.importance)
+            and self._same_second(episode)
+        )
 
     def _same_second(self, episode: Episode) -> bool:
         """Whether the time stays: what is shown of it, and comes back, has no fractions of a second."""

@@ -6,7 +6,7 @@ Nothing here knows a host, a store or a language. Times are timezone-aware ``dat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -274,6 +274,7 @@ class RecallResult:
         foreign_rows: rows of other scopes that the backend returned and we dropped.
         reranked: how many hits stand where the rerank model put them; 0 when none was asked.
         rerank_failed: why a rerank model that is set did not count.
+        spent: seconds that its steps took one after the other: ``embedding``, ``search``, ``ranking``, ``rerank``.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -285,6 +286,7 @@ class RecallResult:
     foreign_rows: int = 0
     reranked: int = 0
     rerank_failed: LongTermMemoryError | None = None
+    spent: Mapping[str, float] = field(default_factory=dict)
 
     def episodes(self) -> Iterable[Episode]:
         """The recalled episodes, best first."""
@@ -373,3 +375,5 @@ class Snapshot(_Frozen):
     """Things an operator should know, as keys of the words files."""
     below_floor: int = 0
     ms: int = 0
+    spent: dict[str, float] = Field(default_factory=dict)
+    """Milliseconds by step: ``message``, then ``profiles`` beside ``embedding``, ``search``, ``ranking``, ``rerank``."""

@@ -19,13 +19,10 @@ from pathlib import Path
 from playground.console_scripts import ConsoleError, bundle, vendored
 from playground.packages import ROOT
 
-__all__ = ["LIMIT", "PAGE", "TARGET", "ConsoleError", "build", "main", "spoken", "styles", "words"]
+__all__ = ["LIMIT", "PAGE", "TARGET", "ConsoleError", "build", "main", "styles", "words"]
 
 PAGE = ROOT / "components" / "pages" / "memory_console"
 """The folder of the page."""
-
-WORDS = ROOT / "longterm_memory" / "words"
-"""The words of the server side, a folder per language."""
 
 TARGET = PAGE / "index.html"
 """The file that the host serves."""
@@ -47,7 +44,7 @@ def build(page: Path = PAGE) -> str:
     html = (sources / "page.html").read_text(encoding="utf-8")
     parts = {
         "style": f"<style>\n{styles(sources / 'style')}</style>",
-        "i18n": f'<script type="application/json" id="i18n" data-spoken="{spoken()}">{words(page / "i18n")}</script>',
+        "i18n": f'<script type="application/json" id="i18n">{words(page / "i18n")}</script>',
         "script": f'<script>\n(() => {{\n"use strict";\n{bundle(sources)}}})();\n</script>',
     }
     for name, part in parts.items():
@@ -75,11 +72,6 @@ def words(folder: Path) -> str:
     }
     text = json.dumps(languages, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def spoken() -> str:
-    """Return the languages that the plugin's own sentences come in."""
-    return " ".join(sorted(folder.name for folder in WORDS.iterdir() if any(folder.glob("*.json"))))
 
 
 def _credits(sources: Path) -> str:

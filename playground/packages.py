@@ -41,6 +41,8 @@ PLUGIN_FILES = ("manifest.yaml", "main.py", "components", "assets", "requirement
 _SKIPPED_FOLDERS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules"}
 _KINDS = {".py", ".yaml", ".json", ".html", ".svg", ".png", ".md", ".js", ".css"}
 """What a folder may bring into a package; whatever else lies there by chance stays out."""
+_SOURCES = re.compile(r"components/pages/[^/]+/(?:src|i18n)/")
+"""What a page is built from (:mod:`playground.console`): the built file holds all of it but the licences of others."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time a zip can hold: the same for every file, so packages compare equal."""
 
@@ -128,10 +130,14 @@ def _build(source: Path, include: tuple[str, ...], *, version: str | None = None
 def _files(source: Path, include: tuple[str, ...]) -> Iterator[Path]:
     for name in include:
         path = source / name
-        yield from [path] if path.is_file() else (found for found in path.rglob("*") if _belongs(found))
+        yield from (
+            [path] if path.is_file() else (found for found in path.rglob("*") if _belongs(source, found))
+        )
 
 
-def _belongs(path: Path) -> bool:
+def _belongs(source: Path, path: Path) -> bool:
+    if _SOURCES.match(path.relative_to(source).as_posix()) and not path.name.startswith("LICENSE"):
+        return False
     return (
         path.is_file()
         and path.suffix in _KINDS

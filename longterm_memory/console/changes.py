@@ -173,22 +173,42 @@ _SHOWN = 64
 # ---------------------------------------------------------------- one memory
 
 
-class EditRequest(SpaceRequest):
-    """What changes in one memory; what is left out stays.
+class Fields(BaseModel):
+    """What can be changed in a memory; what is left out stays.
 
     Attributes:
-        id: which.
-        content: another text.
-        tags: all tags that it then has.
+        content: its text.
+        tags: all tags that it has.
         importance: 1..5.
         timestamp: when it happened; without a zone UTC.
     """
 
-    id: ShortText
     content: str | None = None
     tags: Annotated[list[str], Field(max_length=100)] | None = None
     importance: Annotated[int, Field(ge=1, le=5)] | None = None
     timestamp: ShortText | None = None
+
+    def revision(self, seen: Revision | None = None) -> Revision:
+        """Return the change.
+
+        Raises:
+            BadArgument: ``timestamp`` names no time.
+        """
+        tags = None if self.tags is None else tuple(dict.fromkeys(t.strip() for t in self.tags if t.strip()))
+        moment = None if self.timestamp is None else parse_moment(self.timestamp, parameter="timestamp")
+        return Revision(self.content, tags, self.importance, moment, seen)
+
+
+class EditRequest(Fields, SpaceRequest):
+    """What changes in one memory.
+
+    Attributes:
+        id: which.
+        seen: values that it was shown with: when it has others by now, nothing is changed.
+    """
+
+    id: ShortText
+    seen: Fields = Fields()
 
 
 class EditAnswer(BaseModel):
@@ -200,16 +220,7 @@ class EditAnswer(BaseModel):
 
 async def _edit(service: MemoryService, request: EditRequest) -> EditAnswer:
     memory = await request.memory(service)
-    tags = (
-        None if request.tags is None else tuple(dict.fromkeys(t.strip() for t in request.tags if t.strip()))
-    )
-    moment = request.timestamp
-    revision = Revision(
-        content=request.content,
-        tags=tags,
-        importance=request.importance,
-        timestamp=None if moment is None else parse_moment(moment, parameter="timestamp"),
-    )
+    revision = request.revision(request.seen.revision())
     episode = await memory.changes.revise(normalize_id(request.id), revision)
     language = await spoken(service, request.language)
     return EditAnswer(episode=EpisodeAnswer.of(episode), text=say(language, "console.edited"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
 
-from ..browsing import Facets, Period
+from ..browsing import Facets, Period, Wish
 from ..chat.ids import normalize_id
 from ..models import RecallQuery, RecallResult, Status
 from ..settings import Settings
@@ -239,11 +239,11 @@ class TimelineRequest(SpaceRequest):
     """How memories lie in time.
 
     Attributes:
-        by: length of a bucket.
+        by: length of a bucket; ``auto`` leaves it to the memories.
         utc_offset: minutes that the reader's clock is ahead of UTC, -840..840: their days, not those of UTC.
     """
 
-    by: Period = "day"
+    by: Wish = "day"
     utc_offset: Annotated[int, Field(ge=-840, le=840)] = 0
 
 

@@ -82,7 +82,9 @@ class SnapshotAnswer(BaseModel):
         recall_text: the same as a sentence.
         skipped: what was left out, and why.
         placement: ``system``, or ``retrieval``: then the runner's own retrieval brought the memories.
-        milliseconds: ``total``: how long the turn waited for it.
+        milliseconds: ``total``: how long the turn waited for it; and the steps of it that were measured, ``message``,
+            then ``profiles`` beside ``embedding``, ``search``, ``ranking`` and ``rerank`` (``recall`` when these did
+            not end).
     """
 
     at: str
@@ -99,7 +101,7 @@ class SnapshotAnswer(BaseModel):
     recall_text: str
     skipped: list[Skipped]
     placement: str
-    milliseconds: dict[str, int]
+    milliseconds: dict[str, int | float]
 
 
 class InjectionAnswer(BaseModel):
@@ -135,7 +137,7 @@ def _shown(snapshot: Snapshot, settings: Settings, language: str) -> SnapshotAns
         recall_text=_recall(snapshot.recall, language),
         skipped=_skipped(snapshot, language),
         placement=snapshot.placement,
-        milliseconds={"total": snapshot.ms},
+        milliseconds={"total": snapshot.ms, **snapshot.spent},
     )
 
 

@@ -12,6 +12,7 @@ from ..errors import LongTermMemoryError, NotFound
 from ..policy import Actor
 from ..scope import Isolation, Scope, Speaker
 from ..spaces import found_spaces
+from ..words import nearest
 
 if TYPE_CHECKING:
     from ..scoped import ScopedMemory
@@ -65,9 +66,11 @@ async def operator(service: MemoryService, scope: Scope) -> ScopedMemory:
 
 
 async def spoken(service: MemoryService, language: object) -> str:
-    """Return the language to answer in: the page's, else the configured one, ``""`` when that cannot be read."""
-    if isinstance(language, str) and language:
-        return language
+    """Return the language to answer in: the page's or the nearest one that has words, without one the configured one,
+    ``""`` when that cannot be read.
+    """
+    if isinstance(language, str) and language.strip():
+        return nearest(language)
     try:
         return (await service.settings()).language
     except LongTermMemoryError:

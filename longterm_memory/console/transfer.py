@@ -15,7 +15,7 @@ from ..transfer.exporting import document, escaped, parts
 from ..transfer.importing import ImportReport, Rejected
 from ..transfer.transfer import ExportKind
 from ..words import explain
-from .requests import Route, SpaceRequest
+from .requests import Route, SpaceRequest, spoken
 
 if TYPE_CHECKING:
     from ..service import MemoryService
@@ -148,7 +148,7 @@ async def _import(service: MemoryService, request: ImportRequest) -> ReportAnswe
         dry_run=request.dry_run,
         seconds=_IMPORT_SECONDS,
     )
-    return ReportAnswer.of(report, request.language or memory.settings.language)
+    return ReportAnswer.of(report, await spoken(service, request.language))
 
 
 ROUTES = {"/export": Route(ExportRequest, _export), "/import": Route(ImportRequest, _import, reads=False)}

@@ -67,11 +67,18 @@ class _Recalled:
         state: as in the snapshot.
         hits: the best ones, at most ``auto_recall_top_k``.
         result: everything recalled, with a reserve for the runner's own retrieval.
+        seconds: how long it took.
     """
 
     state: str
     hits: tuple[Hit, ...] = ()
     result: RecallResult = RecallResult()  # noqa: RUF009 - frozen
+    seconds: float = 0.0
+
+    @property
+    def spent(self) -> dict[str, float]:
+        """Seconds by step; all of it in one where it did not get to its end."""
+        return dict(self.result.spent) or ({"recall": self.seconds} if self.seconds else {})
 
 
 class Injector:
@@ -110,12 +117,16 @@ class Injector:
         if skip == "command":
             await self._quietly(turn.set_variable(ATTACHED_VARIABLE, str(attachment)), "variable")
             return self._skipped(turn, "command", conversation)
+        spent = {"message": self._service.clock() - started}
         scope, began = conversation.scope(settings.isolation), self._service.withdrawals.now()
         memory = ScopedMemory(self._service, scope, Actor.of(scope, conversation.speaker, "tool"), settings)
-        profiles, recalled = await asyncio.gather(
+        (profiles, seconds), recalled = await asyncio.gather(
             self._profiles(memory, settings), self._recall(memory, conversation, settings, skip)
         )
-        injection = self._render(conversation, scope, settings, profiles, recalled, attachment, started)
+        spent |= {"profiles": seconds, **recalled.spent}
+        injection = self._render(
+            conversation, scope, settings, profiles, recalled, attachment, started, spent
+        )
         # Under the placement "retrieval" the runner is to ask, on every host.
         in_system = settings.episode_placement == "system"
         suppress = in_system and attachment is Attachment.YES and _asks_only_listed(version)
@@ -126,11 +137,14 @@ class Injector:
 
     # ------------------------------------------------------------ gathering
 
-    async def _profiles(self, memory: ScopedMemory, settings: Settings) -> ProfileView:
+    async def _profiles(self, memory: ScopedMemory, settings: Settings) -> tuple[ProfileView, float]:
+        """Return the profiles, and how many seconds that took."""
+        started = self._service.clock()
         try:
-            return await asyncio.wait_for(memory.profiles(), settings.recall_deadline_seconds)
+            view = await asyncio.wait_for(memory.profiles(), settings.recall_deadline_seconds)
         except TimeoutError:
-            return ProfileView(None, None, (StorageFailed("storage_down"),))
+            view = ProfileView(None, None, (StorageFailed("storage_down"),))
+        return view, self._service.clock() - started
 
     async def _recall(
         self, memory: ScopedMemory, conversation: Conversation, settings: Settings, skip: str
@@ -144,7 +158,7 @@ class Injector:
             k=settings.auto_recall_top_k + RESERVE,
             speaker_id=conversation.speaker.id,
         )
-        deadline = settings.recall_deadline_seconds
+        deadline, started = settings.recall_deadline_seconds, self._service.clock()
         try:
             result = await asyncio.wait_for(
                 # A little less for the embedding call, so that its timeout is noticed as a hang of the
@@ -153,10 +167,10 @@ class Injector:
                 deadline,
             )
         except TimeoutError:
-            return _Recalled("failed:deadline")
+            return _Recalled("failed:deadline", seconds=self._service.clock() - started)
         except LongTermMemoryError as exc:
             logger.warning("recall failed: query_id=%s reason=%s", conversation.query_id, exc.reason)
-            return _Recalled(f"failed:{exc.reason}")
+            return _Recalled(f"failed:{exc.reason}", seconds=self._service.clock() - started)
         state = f"skipped:{result.skipped}" if result.skipped else "ok"
         return _Recalled(state, result.hits[: settings.auto_recall_top_k], result)
 
@@ -171,6 +185,7 @@ class Injector:
         recalled: _Recalled,
         attachment: Attachment,
         started: float,
+        spent: Mapping[str, float],
     ) -> Injection:
         in_system = settings.episode_placement == "system"
         text, shown = render_episode_block(
@@ -219,6 +234,7 @@ class Injector:
             notes=tuple(notes),
             below_floor=recalled.result.below_floor,
             ms=round((self._service.clock() - started) * 1000),
+            spent={step: round(seconds * 1000, 1) for step, seconds in spent.items()},
         )
         visible = {hit.episode.id for hit in shown}
         reserve = tuple(hit for hit in recalled.result.hits if hit.episode.id not in visible)

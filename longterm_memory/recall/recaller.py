@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic, time
 
 import numpy as np
@@ -65,6 +65,7 @@ class Candidates:
         index: holds the memories.
         foreign: rows of other scopes in the store's answer.
         complete: whether no memory of the scope can have been missed.
+        embedded: when the question's vector was there, on the recaller's clock.
     """
 
     query: RecallQuery
@@ -72,6 +73,7 @@ class Candidates:
     index: ScopeIndex
     foreign: int
     complete: bool
+    embedded: float = 0.0
 
     def wanted(self, slot: int) -> bool:
         """Whether the memory at a slot may be an answer."""
@@ -141,10 +143,12 @@ class Recaller:
         """
         if is_blank(query.text):
             return RecallResult(skipped="blank")
-        deadline = self._clock() + timeout
+        started = self._clock()
+        deadline = started + timeout
         found = await self.candidates(
             user_key, query, fill=fill, timeout=timeout, vector=vector, without=without
         )
+        searched = self._clock()
         k = query.k if self._reranking is None else self._reranking.wanted(query.k, settings)
         ranked = rank(
             found.index,
@@ -155,10 +159,17 @@ class Recaller:
             settings=settings,
             now=self._wall(),
         )
+        ranking = self._clock()
         order = Order(ranked.hits)
         if self._reranking is not None:
-            left = deadline - self._clock()
-            order = await self._reranking.order(query.text, ranked.hits, settings, left)
+            order = await self._reranking.order(query.text, ranked.hits, settings, deadline - ranking)
+        spent = {
+            "embedding": found.embedded - started,
+            "search": searched - found.embedded,
+            "ranking": ranking - searched,
+        }
+        if order.reranked or order.failed is not None:
+            spent["rerank"] = self._clock() - ranking
         return RecallResult(
             hits=order.hits[: query.k],
             considered=ranked.considered,
@@ -168,6 +179,7 @@ class Recaller:
             foreign_rows=found.foreign,
             reranked=order.reranked,
             rerank_failed=order.failed,
+            spent=spent,
         )
 
     async def candidates(
@@ -194,6 +206,7 @@ class Recaller:
             _nobody() if without is None else without(),
             look_again(self._collection, user_key, left / 2),
         )
+        embedded = self._clock()
         query = query.model_copy(update={"exclude_senders": query.exclude_senders | hidden})
         if fill is Fill.ALL:
             try:
@@ -201,8 +214,10 @@ class Recaller:
             finally:
                 filling.cancel()
         if query.filters.statuses == {Status.ACTIVE}:
-            return await self._active(user_key, query, index, asked, filling if first else None)
-        return await self._of_any_status(user_key, query, index, asked, fill)
+            found = await self._active(user_key, query, index, asked, filling if first else None)
+        else:
+            found = await self._of_any_status(user_key, query, index, asked, fill)
+        return replace(found, embedded=embedded)
 
     async def _asked(self, query: RecallQuery, vector: Vector | None, seconds: float) -> Vector:
         if vector is not None:

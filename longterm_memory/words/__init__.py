@@ -13,7 +13,7 @@ from string import Formatter
 
 from ..errors import LongTermMemoryError
 
-__all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "say"]
+__all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "nearest", "say"]
 
 FALLBACK = "en_US"
 
@@ -32,6 +32,17 @@ def areas(language: str) -> list[str]:
 
 LANGUAGES = tuple(sorted(folder.name for folder in _ROOT.iterdir() if areas(folder.name)))
 """Languages that have a folder with words; any other one is answered in English."""
+
+
+def nearest(tag: str) -> str:
+    """Return the language to speak to a reader of *tag* (``zh-TW``, ``es``): theirs, a like one, else English."""
+    parts = tag.strip().replace("-", "_").casefold().split("_")
+    if parts[0] == "zh" and not {"hans", "hant"}.intersection(parts):
+        parts.append("hant" if {"tw", "hk", "mo"}.intersection(parts) else "hans")
+    alike = [name for name in LANGUAGES if name.casefold().split("_")[0] == parts[0]]
+    return max(
+        alike, key=lambda name: len({*name.casefold().split("_")}.intersection(parts)), default=FALLBACK
+    )
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Frame
 
+from longterm_memory.words import load
 from playground.console import PAGE
 from tests.support.console_frame import Console, launched, violations
 from tests.support.console_memory import GROUP, filled
@@ -352,6 +353,22 @@ async def test_keys_alone_get_everywhere(browser: Browser) -> None:
         assert await frame.get_attribute(f"#tab-{panel}", "aria-selected") == "true"
     await frame.focus("#tab-memories")
     await keyboard.press("Enter")
+    # Of the bars one takes the focus; arrow keys go to the others, and the list is narrowed to what is chosen.
+    await frame.focus(".bars .bar[tabindex='0']")
+    await keyboard.press("Home")
+    first = frame.locator(".bars .bar").first
+    assert await first.evaluate("bar => bar === document.activeElement")
+    said = await first.get_attribute("aria-label")
+    assert said and "superseded 1" in said
+    assert await frame.inner_text(".axis .told") == said
+    await keyboard.press("Enter")
+    await frame.wait_for_selector(".bars .bar[aria-pressed=true]")
+    await frame.wait_for_selector('.memory.superseded:has-text("Monday at 9")')
+    await keyboard.press("ArrowRight")
+    await keyboard.press(" ")
+    await frame.wait_for_selector(".memory.superseded", state="detached")
+    await keyboard.press(" ")
+    await frame.wait_for_selector(".bars .bar[aria-pressed=true]", state="detached")
     # Asking back takes the focus to what does no harm; Escape gives it back.
     await frame.focus(".memory .button[aria-expanded]")
     await keyboard.press("Enter")
@@ -368,3 +385,52 @@ async def test_keys_alone_get_everywhere(browser: Browser) -> None:
     await frame.wait_for_selector("textarea:focus")
     await keyboard.press("Escape")
     await frame.wait_for_selector(".edit", state="detached")
+
+
+async def test_a_page_is_gone_to_by_its_number(browser: Browser) -> None:
+    bot = await filled()
+    for n in range(60):
+        await bot.remember(f"Errand {n}: buy {n} stamps", GROUP, "9001")
+    console = await opened(browser, bot)
+    frame = await console.show()
+    await frame.click(f'[data-space][title="{GROUP}"]')
+    for typed, page in (("4", "4"), ("99", "5"), ("none", "5"), ("-3", "1")):
+        await frame.fill(".jump input", typed)
+        await frame.press(".jump input", "Enter")
+        await frame.wait_for_selector(f'.jump input[aria-label="Page {page} of 5"]')
+        assert await frame.input_value(".jump input") == page
+
+
+async def test_what_another_tab_changed_meanwhile_is_not_overwritten(browser: Browser) -> None:
+    bot = await filled()
+    tabs = [await opened(browser, bot), await opened(browser, bot)]
+    for console in tabs:
+        frame = await console.show()
+        await frame.click(f'[data-space][title="{GROUP}"]')
+        await frame.click(".memory .button[aria-expanded] >> nth=0")
+        await frame.click('.actions .button:has-text("Edit")')
+    one, other = (console.frame for console in tabs)
+    await one.fill(".edit textarea", "Theirs")
+    await one.fill('.edit .field:has(label:text-is("Tags")) input', "theirs")
+    await one.click(".edit .button.primary")
+    await one.wait_for_selector('.memory .content:text-is("Theirs")')
+    await other.fill(".edit textarea", "Mine")
+    # The reader's language changes in the middle: what was typed stays.
+    await tabs[1].turn(language="zh-Hans")
+    await other.click(".edit .button.primary")
+    await other.wait_for_selector('.edit .note .content:text-is("Theirs")')
+    assert await other.inner_text(".edit .problem") == load("zh_Hans")["error.edit_changed"].replace(
+        "{id}", str(await other.get_attribute(".memory:has(.edit)", "data-memory"))
+    )
+    assert await other.input_value(".edit textarea") == "Mine"
+    # Whoever has seen that may replace it; what they did not touch stays as the other left it.
+    await other.click(".edit .button.primary")
+    await other.wait_for_selector('.memory:has(.content:text-is("Mine")) .tag:text-is("theirs")')
+    await other.click('.actions .button:has-text("编辑")')
+    await other.fill(".edit textarea", "Too late")
+    shown = str(await other.get_attribute(".memory:has(.edit)", "data-memory"))
+    memory = await bot.memory(GROUP, "9001", via="console")
+    assert await memory.changes.delete_chosen([shown], chains=True)
+    await other.click(".edit .button.primary")
+    await other.wait_for_selector(".edit .problem")
+    assert await other.input_value(".edit textarea") == "Too late"

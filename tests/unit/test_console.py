@@ -15,6 +15,7 @@ from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.service import MemoryService
 from tests.support.memory import KB, Bot, new_bot
 from tests.support.strict_host import StrictHost
+from tests.unit.test_manifest import LANGUAGES
 
 BOT = "b-01"
 """The bot of the messages in these tests."""
@@ -399,11 +400,23 @@ async def test_anything_unexpected_is_logged_and_answered(
         ({"language": "zh_Hans"}, None, "这里没有"),
         ({"language": "zh_Hans"}, {"language": "en_US"}, "There is no"),
         ({"language": "zh_Hans"}, {"language": "fr_FR"}, "There is no"),
+        ({}, {"language": "zh"}, "这里没有"),
+        ({}, {"language": "zh-SG"}, "这里没有"),
+        ({}, {"language": " "}, "There is no"),
     ],
 )
 async def test_errors_speak_the_language_of_the_page(config: dict[str, Any], body: Any, words: str) -> None:
     bot = await new_bot(config=config)
     assert words in (await ask(bot, "/nowhere", body))["error"]["text"]
+
+
+async def test_every_language_of_the_page_is_answered_in_it() -> None:
+    """Also another way to write it, or spoken somewhere else."""
+    bot = await new_bot()
+    told = {one: (await ask(bot, "/nowhere", {"language": one}))["error"]["text"] for one in LANGUAGES}
+    assert len(set(told.values())) == len(LANGUAGES)
+    for tag, nearest in (("zh-Hant", "zh_Hant"), ("zh-TW", "zh_Hant"), ("es-MX", "es_ES"), ("JA", "ja_JP")):
+        assert (await ask(bot, "/nowhere", {"language": tag}))["error"]["text"] == told[nearest]
 
 
 async def test_the_page_component_only_passes_on(bot: Bot) -> None:

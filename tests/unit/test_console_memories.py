@@ -153,6 +153,9 @@ async def test_memories_lie_in_time_by_the_readers_days() -> None:
         ("2026-05-11", 2, 0),
         ("2026-05-18", 2, 0),
     ]
+    # Whoever leaves the length to us gets a chart that can be taken in.
+    auto = await ask(bot, "/timeline", space_id=here, by="auto")
+    assert (auto["by"], auto["buckets"]) == ("day", days["buckets"])
     # Said at noon in UTC, which is the next day fourteen hours ahead.
     ahead = await ask(bot, "/timeline", space_id=here, utc_offset=840)
     assert ahead["buckets"][0]["start"] == "2026-05-10T10:00:00Z"
@@ -160,6 +163,8 @@ async def test_memories_lie_in_time_by_the_readers_days() -> None:
     bot.restart()
     coarse = await ask(bot, "/timeline", space_id=here)
     assert (coarse["by"], sum(b["active"] for b in coarse["buckets"])) == ("week", 904)
+    auto = await ask(bot, "/timeline", space_id=here, by="auto")
+    assert (auto["by"], sum(b["active"] for b in auto["buckets"])) == ("month", 904)
 
 
 # ---------------------------------------------------------------- changes
@@ -305,6 +310,11 @@ async def test_an_edit_that_cannot_be_made_changes_nothing_and_says_why() -> Non
     cases: tuple[tuple[str, dict[str, Any], str], ...] = (
         (oslo, {}, "edit_same"),
         (oslo, same, "edit_same"),
+        (oslo, {"importance": 5, "seen": {"content": "what another tab has changed since"}}, "edit_changed"),
+        (oslo, {"importance": 5, "seen": same | {"importance": 4}}, "edit_changed"),
+        (oslo, {"importance": 5, "seen": same | {"tags": ["another"]}}, "edit_changed"),
+        (oslo, {"importance": 5, "seen": {"timestamp": "2020-01-01"}}, "edit_changed"),
+        (oslo, {"importance": 5, "seen": {"timestamp": "soon"}}, "parameter"),
         (oslo, {"content": "  "}, "content_empty"),
         (oslo, {"content": "x" * 8_001}, "content_too_long"),
         (oslo, {"content": "my password is hunter2Xy9!"}, "content_secret"),
@@ -320,6 +330,8 @@ async def test_an_edit_that_cannot_be_made_changes_nothing_and_says_why() -> Non
     for episode_id, body, code in cases:
         assert (await refused(bot, "/episode_edit", space_id=here, id=episode_id, **body))[0] == code, body
     assert await ask(bot, "/episodes", space_id=here, statuses=EVERY) == before
+    changed = await ask(bot, "/episode_edit", space_id=here, id=oslo, importance=5, seen=same)
+    assert changed["episode"] == seen | {"importance": 5}
 
 
 async def test_of_people_who_switched_memory_off_memories_can_be_deleted_and_not_changed() -> None:
@@ -405,7 +417,7 @@ async def test_what_does_not_fit_is_one_clear_sentence() -> None:
         ("/episodes_change", {"ids": ["a"] * 201, "action": "archive"}, "ids: at most 200 entries"),
         ("/episodes_change", {"ids": "all", "action": "archive"}, "ids: a list is expected"),
         ("/episodes_change", {"ids": ["a"], "action": "erase"}, "action: one of 'archive'"),
-        ("/timeline", {"by": "hour"}, "by: one of 'day'"),
+        ("/timeline", {"by": "hour"}, "by: one of 'auto'"),
         ("/timeline", {"utc_offset": 9_999}, "utc_offset: at most 840"),
     )
     for endpoint, body, expected in cases:

@@ -211,6 +211,8 @@ async def test_the_last_injection_is_shown_as_the_model_saw_it_and_why() -> None
     assert sum(p["value"] for p in episode["parts"]) == pytest.approx(episode["score"], abs=0.01)
     assert 0.5 <= episode["relevance"] <= 1
     assert [s["reason"] for s in found["skipped"]] == ["below_floor"]
+    steps = ["total", "message", "profiles", "embedding", "search", "ranking"]
+    assert list(found["milliseconds"]) == steps
     assert isinstance(found["milliseconds"]["total"], int)
     assert (await ask(bot, "/injection", space_id=await space(bot, "group_77002")))["snapshot"] is None
 

@@ -2,23 +2,25 @@
 import { useCallback, useEffect, useRef, useState } from "./vendor/preact-hooks.js";
 import { ask } from "./api.js";
 import { language } from "./i18n.js";
+import { keep, lately, refreshed } from "./kept.js";
 
 /**
- * Ask once per request, and again when it or the language changes.
+ * Ask once per request, and again when it or the language changes, or the reader wants all of it anew.
  * @param {string} endpoint
  * @param {Object|null} body - null: nothing is asked yet
  * @returns {{data: Object|null, failure: Error|null, busy: boolean, reload: function(): Promise}}
  */
 export function useAnswer(endpoint, body) {
-  const [state, setState] = useState({ data: null, failure: null, busy: body !== null });
+  const request = body === null ? null : JSON.stringify([endpoint, language.value, body]);
+  const [state, setState] = useState(() => ({ data: lately(request), failure: null, busy: body !== null }));
   const latest = useRef(0);
-  const request = body === null ? null : JSON.stringify([language.value, body]);
   const load = useCallback(async () => {
     const mine = ++latest.current;
     if (request === null) return;
-    setState((before) => ({ ...before, busy: true }));
+    setState((before) => ({ ...before, data: lately(request) ?? before.data, busy: true }));
     try {
-      const data = await ask(endpoint, JSON.parse(request)[1]);
+      const data = await ask(endpoint, JSON.parse(request)[2]);
+      keep(request, data);
       if (mine === latest.current) setState({ data, failure: null, busy: false });
     } catch (failure) {
       if (mine === latest.current) setState((before) => ({ ...before, failure, busy: false }));
@@ -29,7 +31,7 @@ export function useAnswer(endpoint, body) {
     return () => {
       latest.current += 1;
     };
-  }, [load]);
+  }, [load, refreshed.value]);
   return { ...state, reload: load };
 }
 

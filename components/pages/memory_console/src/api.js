@@ -1,17 +1,6 @@
-// Calls to the plugin. It answers failures too, as {error: {code, text}}; what LangBot itself rejects has no usable text.
-import { known, language, t } from "./i18n.js";
-
-const SPOKEN = document.getElementById("i18n").dataset.spoken.split(" "); // the languages of the plugin's own sentences
-
-/** Return the language that the plugin speaks and the reader reads: theirs, or another way to write it; else none. */
-function shared(wanted) {
-  return SPOKEN.find((one) => one === wanted) || SPOKEN.find((one) => one.split("_")[0] === wanted.split("_")[0]);
-}
-
-/** Whether the plugin's own sentences are in the reader's language. */
-export function speaks() {
-  return Boolean(shared(language.value));
-}
+// Calls to the plugin. It answers failures too, as {error: {code, text}}, in the language it is asked in; what LangBot itself rejects has no usable text.
+import { language, t } from "./i18n.js";
+import { forget } from "./kept.js";
 
 /** A failure with words for people. */
 export class Failure extends Error {
@@ -21,6 +10,7 @@ export class Failure extends Error {
   }
 }
 
+const CHANGING = /^\/(episodes_change|episode_edit|profile_change|import|erase_\w+|backup_\w+|restore_file)$/;
 const AGAIN = "still_reading"; // a large space is read for the first time; the same request gets further
 const TRIES = 20;
 
@@ -38,14 +28,15 @@ export async function ask(endpoint, body = {}) {
 async function once(endpoint, body) {
   let answer;
   try {
-    answer = await window.langbot.api(endpoint, { language: shared(language.peek()) || language.peek(), ...body });
+    answer = await window.langbot.api(endpoint, { language: language.peek(), ...body });
   } catch (rejection) {
     const late = rejection && rejection.message === "Request timeout";
     throw new Failure(late ? "timeout" : "unreachable", t(late ? "error.timeout" : "error.unreachable"));
+  } finally {
+    if (CHANGING.test(endpoint)) forget();
   }
   if (answer && answer.error) {
-    const { code, text } = answer.error;
-    throw new Failure(code, speaks() ? text : known(`error.${code}`, text));
+    throw new Failure(answer.error.code, answer.error.text);
   }
   if (!answer || typeof answer !== "object") throw new Failure("unreachable", t("error.unreachable"));
   return answer;

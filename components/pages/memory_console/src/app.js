@@ -1,6 +1,7 @@
 // The page as a whole: the list of spaces on the left, what is open on the right.
 import { html } from "./html.js";
 import { t } from "./i18n.js";
+import { refresh } from "./kept.js";
 import { Button } from "./parts/button.js";
 import { Icon } from "./parts/icon.js";
 import { Notices } from "./parts/notice.js";
@@ -24,7 +25,7 @@ export function App() {
         <div class="row">
           <${ViewButton} name="diagnostics" icon="pulse" />
           <${ViewButton} name="whole" icon="box" />
-          <${Button} kind="quiet" icon="refresh" busy=${loading.value} onClick=${loadSpaces} class="fold" aria-label=${t("refresh")}>${t("refresh")}<//>
+          <${Button} kind="quiet" icon="refresh" busy=${loading.value} onClick=${again} class="fold" aria-label=${t("refresh")}>${t("refresh")}<//>
         </div>
       </header>
       <${Banner} />
@@ -43,6 +44,11 @@ function ViewButton({ name, icon }) {
   const open = view.value === name;
   return html`<${Button} kind="quiet" icon=${icon} class="fold ${open ? "open" : ""}" aria-pressed=${open ? "true" : "false"}
     aria-label=${t(`view.${name}`)} onClick=${() => (open ? close() : openView(name))}>${t(`view.${name}`)}<//>`;
+}
+
+function again() {
+  refresh();
+  loadSpaces();
 }
 
 /** What is wrong with the memory as a whole, above everything else. */

@@ -1,5 +1,5 @@
 // How facts read in the reader's language.
-import { known, locale, t } from "./i18n.js";
+import { apart, known, locale, t } from "./i18n.js";
 
 const STEPS = [
   ["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60],
@@ -80,6 +80,11 @@ export function size(bytes) {
 /** Return a list as people write it. */
 export function listed(texts) {
   return new Intl.ListFormat(locale(), { style: "narrow", type: "conjunction" }).format(texts);
+}
+
+/** Return facts as one line, those that there are. */
+export function line(facts) {
+  return facts.filter(Boolean).map((fact) => apart(String(fact))).join(" · ");
 }
 
 /** Return kind of conversation, its id and the icon for it. */

@@ -26,7 +26,14 @@ export function locale() {
 /** Return the words of `key` with `{placeholders}` filled; the key itself when nobody has them. */
 export function t(key, values = {}) {
   const words = WORDS[language.value][key] ?? WORDS[FALLBACK][key] ?? key;
-  return words.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return words.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? apart(String(values[name])) : whole));
+}
+
+const OTHER_WAY = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]|\ud83a[\udc00-\udfff]/;
+
+/** Return people's text so that it cannot turn around the words beside it, whichever way it is written. */
+export function apart(text) {
+  return OTHER_WAY.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 /** Return the words of `key`, or what to say when there are none: names that come from the server may be newer. */

@@ -10,7 +10,7 @@ export const panel = signal("memories");
 /** The view that is open instead of a space: "diagnostics", "whole", or "". */
 export const view = signal("");
 
-/** What a panel is to begin with, left there by another one: {id} or {sender_id}. */
+/** What a panel is to begin with, left there by another one: {id}, {sender_id} or {operation}. */
 export const wanted = signal(null);
 
 /** Open a space. */

@@ -2,7 +2,7 @@
 import { useRef } from "./vendor/preact-hooks.js";
 import { html } from "./html.js";
 import { Derive } from "./derive.js";
-import { ago, conversation, count, moment, several } from "./format.js";
+import { ago, conversation, count, line, moment, several } from "./format.js";
 import { t } from "./i18n.js";
 import { Button } from "./parts/button.js";
 import { Choice } from "./parts/fields.js";
@@ -51,7 +51,7 @@ function Row({ one }) {
         <${Icon} name=${icon} />
         <span class="name">${id || one.session_name}</span>
         <span class="when" title=${moment(one.last_activity)}>${ago(one.last_activity)}</span>
-        <span class="more">${facts.join(" · ")}</span>
+        <span class="more">${line(facts)}</span>
       </button>
     </li>`;
 }

@@ -1,6 +1,6 @@
 // One open space: what it is, and its panels.
 import { html } from "./html.js";
-import { ago, conversation, count, moment } from "./format.js";
+import { ago, conversation, count, line, moment } from "./format.js";
 import { t } from "./i18n.js";
 import { keysShown } from "./derive.js";
 import { Fact } from "./parts/badges.js";
@@ -36,7 +36,7 @@ function Head({ space }) {
       <${Icon} name=${icon} />
       <div class="grow">
         <h2 title=${space.session_name}>${id || space.session_name}</h2>
-        <p class="hint">${about.join(" · ")}</p>
+        <p class="hint">${line(about)}</p>
       </div>
       <dl class="facts">
         <${Fact} name=${t("space.active")} value=${count(space.episodes)} />

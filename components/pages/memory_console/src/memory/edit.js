@@ -2,16 +2,19 @@
 import { useEffect, useRef, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAction } from "../answers.js";
-import { ask, speaks } from "../api.js";
+import { ask } from "../api.js";
 import { t } from "../i18n.js";
 import { Button } from "../parts/button.js";
 import { Area, Choice, Text } from "../parts/fields.js";
 import { notify } from "../parts/notice.js";
 import { Problem } from "../parts/state.js";
 
+const CONFLICT = "edit_changed";
+
 /** The form; `done` is called after saving and when nothing is to be changed. */
 export function Edit({ spaceId, episode, done }) {
-  const first = { content: episode.content, tags: episode.tags.join(", "), importance: String(episode.importance), timestamp: local(episode.timestamp) };
+  const [base, setBase] = useState(episode); // what the changes are made to
+  const first = fields(base);
   const [form, setForm] = useState(first);
   const { busy, failure, run } = useAction();
   const box = useRef(null);
@@ -22,12 +25,22 @@ export function Edit({ spaceId, episode, done }) {
   if (form.tags !== first.tags) changes.tags = form.tags.split(/[,，、]/).map((tag) => tag.trim()).filter(Boolean);
   if (form.importance !== first.importance) changes.importance = Number(form.importance);
   if (form.timestamp !== first.timestamp && form.timestamp) changes.timestamp = new Date(form.timestamp).toISOString();
+  const seen = Object.fromEntries(Object.keys(changes).map((name) => [name, base[name]]));
+  /** Somebody else was faster: show theirs, keep what was typed here, and take theirs where nothing was. */
+  const meet = async () => {
+    const now = (await ask("/episode", { space_id: spaceId, id: episode.id })).episode;
+    setForm((before) => Object.fromEntries(Object.entries(fields(now)).map(([name, value]) => [name, name in changes ? before[name] : value])));
+    setBase(now);
+  };
   const save = (event) => {
     event.preventDefault();
     if (!Object.keys(changes).length) return done(false);
     return run(async () => {
-      const { text } = await ask("/episode_edit", { space_id: spaceId, id: episode.id, ...changes });
-      notify(speaks() ? text : t("saved"));
+      const { text } = await ask("/episode_edit", { space_id: spaceId, id: episode.id, ...changes, seen }).catch(async (problem) => {
+        if (problem.code === CONFLICT) await meet();
+        throw problem;
+      });
+      notify(text);
       done(true);
     });
   };
@@ -41,11 +54,16 @@ export function Edit({ spaceId, episode, done }) {
         <${Text} type="datetime-local" step="1" label=${t("memory.time")} value=${form.timestamp} change=${set("timestamp")} />
       </div>
       <${Problem} failure=${failure} />
+      ${failure?.code === CONFLICT && html`<div class="note"><p class="hint">${t("memory.theirs")}</p><p class="content">${base.content}</p></div>`}
       <div class="row">
         <${Button} type="submit" kind="primary" busy=${busy}>${t("save")}<//>
         <${Button} onClick=${() => done(false)}>${t("cancel")}<//>
       </div>
     </form>`;
+}
+
+function fields({ content, tags, importance, timestamp }) {
+  return { content, tags: tags.join(", "), importance: String(importance), timestamp: local(timestamp) };
 }
 
 /** Return a time as the field wants it: to the second, in the reader's zone. */

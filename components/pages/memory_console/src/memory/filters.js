@@ -2,7 +2,7 @@
 import { useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { count } from "../format.js";
-import { t } from "../i18n.js";
+import { apart, known, t } from "../i18n.js";
 import { Button } from "../parts/button.js";
 import { Choice, Text } from "../parts/fields.js";
 
@@ -36,7 +36,7 @@ export function Filters({ filters, change, facets, shared }) {
     <div class="row wrap filters">
       <div class="chips" role="group" aria-label=${t("filter.status")}>
         ${STATUSES.map((status) => html`
-          <button type="button" class="chip ${status}" aria-pressed=${filters.statuses.includes(status) ? "true" : "false"} onClick=${() => toggle(status)}>${t(`status.${status}`)}</button>`)}
+          <button type="button" class="chip ${status}" aria-pressed=${filters.statuses.includes(status) ? "true" : "false"} title=${t(`status.${status}.about`)} onClick=${() => toggle(status)}>${t(`status.${status}`)}</button>`)}
       </div>
       <${Button} class="small" icon="filter" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${number ? t("filter.some", { count: count(number) }) : t("filter.title")}<//>
       ${number > 0 && html`<${Button} class="small" kind="quiet" icon="cross" onClick=${() => change({ ...EVERYTHING, statuses: filters.statuses })}>${t("filter.clear")}<//>`}
@@ -55,16 +55,16 @@ export function Filters({ filters, change, facets, shared }) {
 }
 
 function senders({ senders: found = [] }, { sender_id: chosen }) {
-  const rows = found.map((one) => [one.id, `${one.name || one.id} (${count(one.count)})`]);
+  const rows = found.map((one) => [one.id, `${apart(one.name || one.id)} (${count(one.count)})`]);
   return offered(rows, chosen);
 }
 
 function tags({ tags: found = [] }, { tag }) {
-  return offered(found.map((one) => [one.tag, `${one.tag} (${count(one.count)})`]), tag);
+  return offered(found.map((one) => [one.tag, `${apart(one.tag)} (${count(one.count)})`]), tag);
 }
 
 function sources({ sources: found = [] }, { source }) {
-  const rows = found.map((one) => (typeof one === "string" ? [one, one] : [one.source, `${one.source} (${count(one.count)})`]));
+  const rows = found.map((one) => (typeof one === "string" ? [one, one] : [one.source, `${known(`source.${one.source}`, apart(one.source))} (${count(one.count)})`]));
   return offered(rows, source);
 }
 

@@ -2,7 +2,7 @@
 import { useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAction, useAnswer } from "../answers.js";
-import { ago, day, moment } from "../format.js";
+import { ago, day, line, moment } from "../format.js";
 import { known, t } from "../i18n.js";
 import { Fact, Importance, Status } from "../parts/badges.js";
 import { Button, Confirm, IconButton } from "../parts/button.js";
@@ -64,6 +64,7 @@ function Opened({ spaceId, episode: shown, after, show }) {
   };
   return html`
     ${shown.cut && whole.data && html`<p class="content whole">${episode.content}</p>`}
+    ${episode.status !== "active" && html`<p class="hint about-status">${known(`status.${episode.status}.about`, "")}</p>`}
     <${Details} episode=${episode} />
     <${Problem} failure=${whole.failure} />
     ${whole.data?.replaced_by && html`<${Linked} words=${t("memory.replacedBy")} episodes=${[whole.data.replaced_by]} show=${show} />`}
@@ -77,7 +78,7 @@ function Opened({ spaceId, episode: shown, after, show }) {
 }
 
 function Details({ episode }) {
-  const speaker = [episode.sender_name, episode.sender_id].filter(Boolean).join(" · ");
+  const speaker = line([episode.sender_name, episode.sender_id]);
   return html`
     <dl class="details">
       <${Fact} name=${t("memory.id")} value=${html`<code>${episode.id}</code>`} />

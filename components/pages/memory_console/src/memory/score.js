@@ -9,7 +9,7 @@ const shade = (part) => `shade-${SHADES[part.name] ?? 4}`;
 
 /** The parts of a score as one bar and as words; what pulls it down stands in the words only. */
 export function Score({ score, relevant, floor }) {
-  const parts = score.parts.filter((part) => part.value !== 0);
+  const parts = score.parts.filter((part) => Math.abs(part.value) >= 0.005);
   const whole = Math.max(1, parts.reduce((sum, part) => sum + Math.max(0, part.value), 0));
   return html`
     <div class="score">

@@ -1,26 +1,30 @@
 // The log of changes: who did what, when, told in numbers.
-import { useState } from "../vendor/preact-hooks.js";
+import { useEffect, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAnswer } from "../answers.js";
 import { ask } from "../api.js";
-import { ago, count, moment } from "../format.js";
+import { ago, count, line, moment } from "../format.js";
 import { known, t } from "../i18n.js";
 import { Button } from "../parts/button.js";
 import { Choice, Text } from "../parts/fields.js";
 import { Answer, State } from "../parts/state.js";
 import { Parts } from "../parts/text_parts.js";
+import { openPanel, wanted } from "../place.js";
 
 const SIZE = 30;
 const OPERATIONS = [
   "remember", "update_profile", "edit", "archive", "restore", "forget", "delete", "import", "opt_out", "opt_in", "erase_speaker",
 ];
 
-/** The panel. */
+/** The panel. `wanted.operation` narrows it to begin with. */
 export function Audit({ space }) {
-  const [operation, setOperation] = useState("");
+  const [operation, setOperation] = useState(wanted.value?.operation || "");
   const [sender, setSender] = useState("");
   const [before, setBefore] = useState([0]); // where each page begins that was turned, newest first
   const [exported, setExported] = useState(false);
+  useEffect(() => {
+    wanted.value = null;
+  }, []);
   const here = before[before.length - 1];
   const answer = useAnswer("/audit", { space_id: space.space_id, size: SIZE, before: here, operation, sender_id: sender.trim() });
   const narrow = (set) => (value) => {
@@ -61,20 +65,26 @@ function Entries({ data, narrowed }) {
 }
 
 function Entry({ entry }) {
-  const facts = Object.entries(entry.summary).filter(([, value]) => value !== 0 && value !== "").map(told);
+  const facts = Object.entries(entry.summary).filter(([name, value]) => value !== 0 && value !== "" && !UNTOLD.includes(name)).map(told);
   const id = entry.target_id === entry.scope_key ? "" : entry.target_id;
-  const target = [known(`kind_of.${entry.target_type}`, entry.target_type), id].filter(Boolean).join(" ");
+  const kind = known(`kind_of.${entry.target_type}`, entry.target_type);
+  const there = entry.target_type === "episode" && id && !GONE.includes(entry.operation);
   return html`
     <tr>
       <td data-name=${t("audit.when")}><time datetime=${entry.at} title=${ago(entry.at)}>${moment(entry.at)}</time></td>
       <td data-name=${t("audit.operation")}><strong>${known(`operation.${entry.operation}`, entry.operation)}</strong> <span class="hint">${known(`via.${entry.via}`, entry.via)}</span></td>
-      <td data-name=${t("audit.who")}>${entry.sender_name || entry.sender_id || "–"}</td>
-      <td data-name=${t("audit.what")}>${target}${facts.length > 0 && html` <span class="hint">${facts.join(" · ")}</span>`}</td>
+      <td data-name=${t("audit.who")}><span>${entry.sender_name || entry.sender_id || "–"}</span></td>
+      <td data-name=${t("audit.what")}><span>${kind} ${there ? html`<button type="button" class="link" onClick=${() => openPanel("memories", { id })}>${id}</button>` : html`<bdi>${id}</bdi>`}</span>
+        ${facts.length > 0 && html` <span class="hint">${line(facts)}</span>`}</td>
     </tr>`;
 }
 
+const UNTOLD = ["outcome", "keyed"]; // they say in the service's own words what the others say as well
+const GONE = ["forget", "delete"];
+
 function told([name, value]) {
-  const said = typeof value === "number" ? count(value) : known(`status.${value}`, value);
+  const words = () => known(`status.${value}`, "") || known(`field.${value}`, "") || known(`action.${value}`, value);
+  const said = typeof value === "number" ? count(value) : words();
   return t("audit.fact", { name: known(`fact.${name}`, name), value: said });
 }
 

@@ -1,16 +1,16 @@
 // Whether everything that memory needs works, what it runs on, and how fast that is.
 import { html } from "../html.js";
 import { useAnswer } from "../answers.js";
-import { speaks } from "../api.js";
-import { count, milliseconds } from "../format.js";
+import { count, line, milliseconds } from "../format.js";
 import { known, t } from "../i18n.js";
 import { Fact } from "../parts/badges.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Answer, Problem } from "../parts/state.js";
 
-const PICTURES = { ok: "check", warn: "alert", error: "cross" };
-const WORST_FIRST = ["error", "warn", "ok"];
+const PICTURES = { ok: "check", warn: "alert", error: "cross", unseen: "bubble" };
+const WORST_FIRST = ["error", "warn", "unseen", "ok"];
+const UNSEEN = ["pipeline"]; // from a page nobody can tell; the sentence says where it can be told
 
 /** The view. */
 export function Diagnostics() {
@@ -27,7 +27,6 @@ export function Diagnostics() {
       <section aria-labelledby="health" class="stack">
         <h3 id="health">${t("health.title")}</h3>
         <${Answer} of=${health} rows=${4}>${(data) => html`<${Checks} data=${data} />`}<//>
-        ${!speaks() && html`<p class="hint">${t("health.english")}</p>`}
       </section>
       <section aria-labelledby="facts" class="stack">
         <h3 id="facts">${t("diagnostics.title")}</h3>
@@ -37,7 +36,8 @@ export function Diagnostics() {
 }
 
 function Checks({ data }) {
-  const checks = WORST_FIRST.flatMap((level) => data.checks.filter((check) => check.level === level));
+  const told = data.checks.map((check) => (check.level === "ok" && UNSEEN.includes(check.name) ? { ...check, level: "unseen" } : check));
+  const checks = WORST_FIRST.flatMap((level) => told.filter((check) => check.level === level));
   const number = (level) => count(checks.filter((check) => check.level === level).length);
   const values = { ok: number("ok"), warn: number("warn"), error: number("error") };
   return html`
@@ -80,7 +80,7 @@ function Facts({ data }) {
 
 function modelOf(model) {
   if (!model) return "–";
-  return [model.name || model.uuid, model.dimension && t("diagnostics.dimensions", { count: count(model.dimension) })].filter(Boolean).join(" · ");
+  return line([model.name || model.uuid, model.dimension && t("diagnostics.dimensions", { count: count(model.dimension) })]);
 }
 
 function Settings({ settings }) {

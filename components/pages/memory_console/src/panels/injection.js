@@ -91,18 +91,27 @@ function Seen({ blocks, placement }) {
     </section>`;
 }
 
-/** Where the time of the turn went, when the plugin knows more than the total. */
+const STEPS = ["message", "profiles", "embedding", "search", "ranking", "rerank", "recall"];
+
+/** Where the time of the turn went: steps from left to right, as they followed each other; older turns have a total only. */
 function Spent({ parts }) {
-  const rows = Object.entries(parts).filter(([name]) => name !== "total");
+  const rows = STEPS.filter((name) => typeof parts[name] === "number");
   if (!rows.length) return null;
-  const whole = Math.max(parts.total || 0, ...rows.map(([, ms]) => ms), 1);
+  let begin = 0;
+  const bars = rows.map((name) => {
+    const bar = { name, begin, took: parts[name] };
+    if (name !== "profiles") begin += parts[name]; // these are read beside the recall
+    return bar;
+  });
+  const whole = Math.max(parts.total, ...bars.map((bar) => bar.begin + bar.took), 1);
   return html`
     <section class="stack" aria-labelledby="spent">
       <h3 id="spent">${t("injection.spent")}</h3>
+      <p class="hint">${t("injection.spentHint")}</p>
       <dl class="spent">
-        ${rows.map(([name, ms]) => html`
+        ${bars.map(({ name, begin: left, took }) => html`
           <div key=${name}><dt>${known(`spent.${name}`, name)}</dt>
-            <dd><span class="bar" aria-hidden="true"><i class="shade-0" style=${{ width: `${(100 * ms) / whole}%` }}></i></span><span>${milliseconds(ms)}</span></dd></div>`)}
+            <dd><span class="bar" aria-hidden="true"><i class="shade-0" style=${{ marginInlineStart: `${(100 * left) / whole}%`, width: `${(100 * took) / whole}%` }}></i></span><span>${milliseconds(took)}</span></dd></div>`)}
       </dl>
     </section>`;
 }

@@ -5,9 +5,11 @@ import { useAnswer } from "../answers.js";
 import { count } from "../format.js";
 import { t } from "../i18n.js";
 import { Profile } from "../profile/card.js";
+import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Pager } from "../parts/pager.js";
 import { Answer, State } from "../parts/state.js";
+import { openPanel } from "../place.js";
 import { loadSpaces } from "../spaces.js";
 
 const SIZE = 10;
@@ -37,6 +39,7 @@ export function Profiles({ space }) {
         ${data.session && html`<${Profile} key="session" space=${space} profile=${data.session} limits=${data.limits} after=${after} />`}
         <div class="row between wrap top-line">
           <h3>${t("profiles.people", { count: count(data.total) })}</h3>
+          <${Button} class="small after-words" kind="quiet" icon="clock" onClick=${() => openPanel("audit", { operation: "update_profile" })}>${t("profile.log")}<//>
           <div class="search"><${Icon} name="search" />
             <input type="search" aria-label=${t("profiles.search")} placeholder=${t("profiles.search")} autocomplete="off" onInput=${(e) => type(e.target.value)} /></div>
         </div>

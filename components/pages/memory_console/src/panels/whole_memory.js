@@ -35,7 +35,7 @@ export function WholeMemory() {
       </section>
       <section class="card stack danger-zone" aria-labelledby="person"><h3 id="person">${t("erase.personTitle")}</h3>
         <p class="hint">${t("erase.personHelp")}</p>
-        <${Text} label=${t("erase.senderId")} value=${sender} change=${setSender} />
+        <${Text} label=${t("erase.senderId")} value=${sender} change=${setSender} hint=${t("erase.senderHint")} />
         <div><${Erase} key=${sender} endpoint="/erase_person" body=${{ sender_id: sender.trim() }} label=${t("erase.person")} disabled=${!sender.trim()} done=${done} /></div>
       </section>
     </div>`;

@@ -4,7 +4,7 @@ import { known, t } from "../i18n.js";
 
 /** The status of a memory. */
 export function Status({ status }) {
-  return html`<span class="badge ${status}">${known(`status.${status}`, status)}</span>`;
+  return html`<span class="badge ${status}" title=${known(`status.${status}.about`, "") || null}>${known(`status.${status}`, status)}</span>`;
 }
 
 /** Importance as bars, 1 to 5. */

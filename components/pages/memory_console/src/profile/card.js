@@ -2,8 +2,8 @@
 import { useEffect, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAction } from "../answers.js";
-import { ask, speaks } from "../api.js";
-import { ago, moment } from "../format.js";
+import { ask } from "../api.js";
+import { ago, line, moment } from "../format.js";
 import { t } from "../i18n.js";
 import { Button } from "../parts/button.js";
 import { Erase } from "../parts/erase.js";
@@ -24,7 +24,7 @@ export function Profile({ space, profile: given, limits, after }) {
     const answer = await ask("/profile_change", { space_id: space.space_id, sender_id: senderId, field, action, ...more });
     setProfile(answer.profile);
     if (!answer.written && answer.outcome !== "unchanged") throw new Error(answer.text);
-    notify(speaks() ? answer.text : t("saved"), { undo: answer.written && undo ? () => change(field, ...undo) : null });
+    notify(answer.text, { undo: answer.written && undo ? () => change(field, ...undo) : null });
   });
   const name = senderId ? profile.sender_name || profile.name || senderId : t("profile.session");
   const shared = { profile, limits, change, busy, locked: profile.off };
@@ -45,12 +45,12 @@ export function Profile({ space, profile: given, limits, after }) {
       <${Entries} field="preferences" most=${limits.preferences} ...${shared} />
       <${Line} field="notes" long max=${limits.notes_chars} ...${shared} />
       ${profile.history_cut && html`<p class="hint">${t("profile.historyCut")}</p>`}
-      ${senderId && html`<footer class="row"><${Erase} endpoint="/erase_person" body=${{ sender_id: senderId }} label=${t("erase.person")} small done=${after} /></footer>`}
+      ${senderId && html`<footer class="row wrap"><${Erase} endpoint="/erase_person" body=${{ sender_id: senderId }} label=${t("erase.person")} small done=${after} /></footer>`}
     </article>`;
 }
 
 function about(profile) {
   const facts = profile.sender_id ? [profile.sender_id] : [t("profile.sessionHint")];
   facts.push(profile.stored && profile.updated_at ? t("profile.updated", { when: ago(profile.updated_at) || moment(profile.updated_at) }) : t("profile.empty"));
-  return facts.join(" · ");
+  return line(facts);
 }

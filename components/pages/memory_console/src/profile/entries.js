@@ -1,7 +1,7 @@
 // A field of a profile that is a list: traits, preferences. A keyed entry keeps what it said before.
 import { useEffect, useRef, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
-import { ago, count, day, moment, percent } from "../format.js";
+import { ago, count, day, line, moment, percent } from "../format.js";
 import { known, t } from "../i18n.js";
 import { Button, Confirm, IconButton } from "../parts/button.js";
 
@@ -68,7 +68,7 @@ function History({ history }) {
     <details class="history">
       <summary>${t("profile.history", { count: count(history.length) })}</summary>
       <ol>${history.map((former) => html`
-        <li><s>${former.value}</s> <span class="hint">${[former.at && t("profile.until", { when: day(former.at) }), known(`reason.${former.reason}`, former.reason)].filter(Boolean).join(" · ")}</span></li>`)}
+        <li><s>${former.value}</s> <span class="hint">${line([former.at && t("profile.until", { when: day(former.at) }), known(`reason.${former.reason}`, former.reason)])}</span></li>`)}
       </ol>
     </details>`;
 }

@@ -16,8 +16,10 @@ export function Line({ field, profile, change, busy, locked, max, long = false }
   const save = async (event) => {
     event.preventDefault();
     const wanted = text.trim();
+    // Notes are replaced only if they are still what is seen here: somebody may have added to them.
+    const seen = long && value ? { previous_value: value } : {};
     const back = value ? ["set", { value }] : ["clear", {}];
-    const done = wanted === value || (await (wanted ? change(field, "set", { value: wanted }, back) : change(field, "clear", {}, back)));
+    const done = wanted === value || (await (wanted ? change(field, "set", { value: wanted, ...seen }, back) : change(field, "clear", {}, back)));
     if (done) setText(null);
   };
   const Tag = long ? "textarea" : "input";

@@ -123,8 +123,10 @@ async def test_what_the_bot_remembered_is_two_clicks_away(browser: Browser) -> N
     await frame.wait_for_selector(".recalled .score")
     shown = await text_of(frame)
     assert "Mina's dentist appointment is on Friday at 10" in shown
-    for words in ("injection.recalled", "injection.seen", "part.meaning", "block.profile"):
-        assert WORDS["en_US"][words] in shown
+    said = [WORDS["en_US"][words] for words in ("injection.recalled", "injection.seen", "injection.spent")]
+    said += [load("en_US")[words] for words in ("console.part_meaning", "console.block_profile")]
+    for words in said:
+        assert words in shown
     # From a memory that the bot got to all that is known of it.
     await frame.click(".recalled .button")
     await frame.wait_for_selector('.linked :text("Monday at 9")')

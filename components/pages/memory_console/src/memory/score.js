@@ -1,7 +1,7 @@
 // Why a memory ranks where it does: its score and what it is made of.
 import { html } from "../html.js";
 import { percent, score as number } from "../format.js";
-import { known, t } from "../i18n.js";
+import { t } from "../i18n.js";
 
 // A part has the same colour wherever it stands; what is rare shares one with what seldom stands beside it.
 const SHADES = { meaning: 0, words: 1, substance: 2, context: 3, talk: 5, date: 3, recency: 4, importance: 5, speaker: 3, named: 4, exact: 2 };
@@ -22,7 +22,7 @@ export function Score({ score, relevant, floor }) {
       </div>
       <ul class="parts">
         ${parts.map((part) => html`
-          <li><i class="swatch ${part.value > 0 ? shade(part) : "empty"}" aria-hidden="true"></i>${known(`part.${part.name}`, part.label)} <b>${number(part.value, true)}</b></li>`)}
+          <li><i class="swatch ${part.value > 0 ? shade(part) : "empty"}" aria-hidden="true"></i>${part.label} <b>${number(part.value, true)}</b></li>`)}
       </ul>
     </div>`;
 }

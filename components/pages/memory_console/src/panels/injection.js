@@ -31,7 +31,7 @@ function Snapshot({ snapshot, reload, busy }) {
     </div>
     <div class="verdict ${snapshot.injected ? "ok" : "warn"}">
       <${Icon} name=${snapshot.injected ? "check" : "alert"} />
-      <p>${verdict(snapshot)} ${known(`recall.${snapshot.recall}`, snapshot.recall_text)}</p>
+      <p>${verdict(snapshot)} ${snapshot.recall_text}</p>
     </div>
     <dl class="facts">
       <${Fact} name=${t("injection.memories")} value=${count(snapshot.episodes.length)} />
@@ -69,11 +69,10 @@ function Recalled({ snapshot }) {
 function LeftOut({ snapshot }) {
   const lines = snapshot.skipped.filter((one) => one.text !== snapshot.recall_text);
   if (!lines.length) return null;
-  const words = (one) => (one.reason === "below_floor" ? t("injection.below", { count: count(snapshot.below_floor) }) : one.text);
   return html`
     <section class="stack" aria-labelledby="left-out">
       <h3 id="left-out">${t("injection.leftOut")}</h3>
-      <ul class="lines">${lines.map((one) => html`<li key=${one.reason}>${words(one)}</li>`)}</ul>
+      <ul class="lines">${lines.map((one) => html`<li key=${one.reason}>${one.text}</li>`)}</ul>
     </section>`;
 }
 
@@ -85,8 +84,8 @@ function Seen({ blocks, placement }) {
       <p class="hint">${t(placement === "retrieval" ? "injection.seenRetrieval" : "injection.seenSystem")}</p>
       ${blocks.map((block) => html`
         <figure class="block" key=${block.name}>
-          <figcaption>${known(`block.${block.name}`, block.title)}</figcaption>
-          <pre tabindex="0" role="region" aria-label=${known(`block.${block.name}`, block.title)}>${block.text}</pre>
+          <figcaption>${block.title}</figcaption>
+          <pre tabindex="0" role="region" aria-label=${block.title}>${block.text}</pre>
         </figure>`)}
     </section>`;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -39,9 +40,13 @@ class Section:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor that GitHub gives a heading: lower case, without punctuation, blanks as hyphens."""
-    kept = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower())
-    return kept.replace(" ", "-")
+    """Return the anchor that GitHub gives a heading: lower case, without punctuation, blanks as hyphens.
+
+    Vowel signs and tone marks of Thai and others stay: GitHub counts them as letters, ``\\w`` does not.
+    """
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+    kept = (c for c in text if c in "-_ " or c.isalnum() or unicodedata.category(c).startswith("M"))
+    return "".join(kept).replace(" ", "-")
 
 
 def sections(document: str) -> list[Section]:

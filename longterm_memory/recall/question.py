@@ -16,13 +16,13 @@ from .relevance import Evidence
 
 __all__ = ["Question"]
 
+_ASKING_CHARACTERS = frozenset("什甚么麼哪谁誰怎吗嗎呢几幾啥咋")
 _ASKING = frozenset(
-    re.findall(
-        r"\w+",
-        "什么 哪些 哪个 哪两 哪一 哪里 哪儿 名字 字是 它的 的名 是什 叫什 多久 多少 怎么 怎样 为什 吗",
-    )
+    "名字 字是 它的 的名 多久 多少 多大 多长 多高 多远 时候 是否 为何 如何 何时 何地 何处".split()  # noqa: SIM905
 )
-"""Pairs of characters that make a sentence a question and say nothing about its topic, as English stop words do."""
+"""What makes a sentence a question and says nothing about its topic, as English stop words do. A pair with such a
+character is no word, whatever stands beside it: 停哪, 是几, 么的.
+"""
 _NAME = re.compile(r"(?<=[\w,;'’] )[A-Z][a-z]+\b")
 """A capitalised word that does not begin a sentence."""
 _WORD = re.compile(r"[A-Za-z]+")
@@ -105,7 +105,11 @@ class Question:
 
 
 def _telling(text: str) -> tuple[str, ...]:
-    return tuple(term for term in dict.fromkeys(terms(text)) if term not in _ASKING)
+    return tuple(term for term in dict.fromkeys(terms(text)) if not _asks(term))
+
+
+def _asks(term: str) -> bool:
+    return term in _ASKING or (len(term) < 3 and not _ASKING_CHARACTERS.isdisjoint(term))
 
 
 def _without(text: str, windows: tuple[TimeWindow, ...]) -> str:

@@ -48,8 +48,9 @@ _ACQUAINTED = 1.5
 _LONG, _LONG_FROM = 0.45, 25
 """Per natural logarithm of its terms against so many, if there are more: the more a message is about, the less close it
 is to any one memory."""
-_UNSPACED = -0.7
-"""Scripts without spaces: pairs of characters meet by chance more often than words do."""
+_UNSPACED, _LONG_UNSPACED = -1.1, 0.22
+"""Scripts without spaces: pairs of characters meet by chance more often than words do; and what is added there to
+:data:`_LONG`."""
 _SIZE, _SIZE_MIDDLE, _SIZE_LEAST, _SIZE_MOST = -0.45, 50, 5, 2_000
 """Per natural logarithm of the memories in the scope, against so many; measured from 5 to 700."""
 _NONE = -3.85
@@ -90,7 +91,7 @@ class Evidence:
             _NONE
             + _STRANGER * self.strangers
             + _ACQUAINTED * self.acquainted
-            + _LONG * max(0.0, np.log(max(self.terms, 1) / _LONG_FROM))
+            + (_LONG + _LONG_UNSPACED * self.unspaced) * max(0.0, np.log(max(self.terms, 1) / _LONG_FROM))
             + _UNSPACED * self.unspaced
             + _SIZE * np.log(size / _SIZE_MIDDLE)
         )

@@ -112,6 +112,27 @@ def test_a_name_that_nobody_here_has_speaks_against_an_answer() -> None:
     assert strangers("what happened on Monday 3 May?") == 0
 
 
+def test_what_only_asks_speaks_for_nothing() -> None:
+    index = indexed(["小兰问停哪儿好，是几号来着", "谁知道怎么走？什么时候到？", *FACTS])
+
+    def share(question: str) -> float:
+        found = Question.of(RecallQuery(text=question), index, NOW.timestamp(), Settings().zone)
+        return float(index.lexical(found.telling).max())
+
+    for question in (
+        "车停哪了？",
+        "比赛是几号？",
+        "誰的自行車？什麼時候買的？",
+        "那是谁啊？是什么？怎么办呢？",
+    ):
+        assert share(question) < 0.25, question
+        assert asked(index, question).hits == ()
+    # What it asks about counts as ever, also for a surname that asks elsewhere.
+    assert share("小兰几号来着？") > 0.4 and share("花生过敏是什么？") == 0
+    index.put(record("何老师住在苏州", numbered_id(90)))
+    assert share("何老师住哪儿？") > 0.7
+
+
 def test_a_memory_that_names_the_day_is_asked_for_by_it() -> None:
     facts = indexed(["Mina is flying to Lisbon on 3 July", "Tao sold a boat to a student", *FACTS])
     july = asked(facts, "who goes where in July?")

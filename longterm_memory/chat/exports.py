@@ -55,7 +55,7 @@ def export_package(voice: Voice, found: Exported, line: CommandLine, now: dateti
     return Package(
         files=_named(voice, line.choice or "profiles", now, files, "md" if line.choice == "md" else "json"),
         parts=made,
-        holds=", ".join(held),
+        holds=voice.listed(held),
         again=_again(voice, line),
         notes=_notes(voice, found),
         copied=line.choice != "md",

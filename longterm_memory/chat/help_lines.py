@@ -64,7 +64,7 @@ def _help_on(voice: Voice, verb: Verb, mode: Mode) -> str:
     spec = VERBS[verb]
     lines = [_row(voice, verb)]
     if spec.aliases:
-        short = ", ".join(f"{voice.command} {alias}" for alias in spec.aliases)
+        short = voice.listed([f"{voice.command} {alias}" for alias in spec.aliases])
         lines.append(voice.say("help_alias", aliases=short))
     lines.append(voice.say(f"more_{_name(verb)}", example=EXAMPLE))
     if spec.options:

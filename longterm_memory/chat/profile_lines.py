@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..errors import BadArgument
 from ..models import Profile, Slot
+from ..profile_changes.lists import REASONS
 from ..text.times import parse_moment_or_none
 from .inert import one_line
 from .voice import Voice
@@ -66,11 +67,13 @@ def _list(voice: Voice, title: str, values: Sequence[str], slots: Mapping[str, S
 
 def _history(voice: Voice, slot: Slot) -> Iterator[str]:
     for former in slot.history:
-        when = [_date(voice, former.updated_at) or voice.say("unknown_time"), one_line(former.reason, 60)]
+        reason = former.reason  # a file can bring in any other
+        why = voice.say(f"reason_{reason}") if reason in REASONS else one_line(reason, 60)
+        when = [_date(voice, former.updated_at) or voice.say("unknown_time"), why]
         yield voice.say(
             "profile_before",
             value=one_line(former.value, _ITEM),
-            when=", ".join(part for part in when if part),
+            when=voice.listed([part for part in when if part]),
         )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import BadArgument, LongTermMemoryError
 from ..models import KEPT_STATUSES, Filters, Profile, RecallResult, Status
 from ..scope import Isolation, Scope
+from ..words import joined
 from .episode_lines import episode_details, episode_line, forgotten_line
 from .inert import one_line
 from .person_lines import off_lines
@@ -285,7 +286,7 @@ def edited(voice: Voice, episode: Episode) -> str:
 
 def forgotten(voice: Voice, outcome: Forgotten) -> str:
     """Return what a forget deleted, and what it cannot reach."""
-    return f"{forgotten_line(voice, outcome)} {voice.say('forgot_history')}"
+    return joined(forgotten_line(voice, outcome), voice.say("forgot_history"))
 
 
 def deleted(voice: Voice, ids: Sequence[str], filters: Filters) -> str:
@@ -300,15 +301,15 @@ def deleted(voice: Voice, ids: Sequence[str], filters: Filters) -> str:
     if filters.statuses >= KEPT_STATUSES:
         parts.append(voice.say("filter_any_status"))
     else:
-        names = ", ".join(voice.say(f"status_{s.value}") for s in Status if s in filters.statuses)
+        names = voice.listed([voice.say(f"status_{s.value}") for s in Status if s in filters.statuses])
         parts.append(voice.say("filter_status", value=names))
-    used = voice.say("deleted_filters", filters=", ".join(parts))
+    used = voice.say("deleted_filters", filters=voice.listed(parts))
     if not ids:
-        return f"{voice.say('deleted_none')} {used}"
+        return joined(voice.say("deleted_none"), used)
     named = " ".join(ids[:_IDS])
     key = "deleted" if len(ids) <= _IDS else "deleted_more"
     report = voice.say(key, count=voice.memories(len(ids)), ids=named, more=len(ids) - _IDS)
-    return f"{report} {used} {voice.say('forgot_history')}"
+    return joined(report, used, voice.say("forgot_history"))
 
 
 def error(voice: Voice, problem: LongTermMemoryError, verb: Verb | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import reduce
 
 from ..errors import LongTermMemoryError
 from ..injection.fences import label_id, label_name
@@ -72,6 +73,10 @@ class Voice:
     def profiles(self, count: int) -> str:
         """Return a number of profiles in words."""
         return self.say("profiles_one" if count == 1 else "profiles_many", count=count)
+
+    def listed(self, parts: Sequence[str]) -> str:
+        """Return a list in one line, with the comma of this language between its parts."""
+        return reduce(lambda first, second: self.say("listed", first=first, second=second), parts)
 
     def date(self, moment: datetime) -> str:
         """Return a time as its date in this zone."""

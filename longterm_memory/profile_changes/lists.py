@@ -9,7 +9,7 @@ from .draft import Draft, Entry
 from .request import KEY_MAX, SLOTS, Change, same
 from .statements import stated
 
-__all__ = ["REFUSED", "Outcome", "change_list"]
+__all__ = ["REASONS", "REFUSED", "Outcome", "change_list"]
 
 Outcome = tuple[str, dict[str, object]]
 """A key of the words files (``profile.<outcome>``) and what its sentence needs."""
@@ -17,7 +17,7 @@ Outcome = tuple[str, dict[str, object]]
 REFUSED = frozenset({"unchanged", "no_match", "full", "too_many", "notes_full"})
 """Outcomes after which the profile is as it was."""
 
-REPLACED, CORRECTED, RESTATED = "replaced", "corrected", "restated"
+REPLACED, CORRECTED, RESTATED = REASONS = "replaced", "corrected", "restated"
 """Why a value is in a history: a new one was set, or set with ``previous_value``, or said without the key."""
 
 

@@ -37,6 +37,15 @@ def stored(bot: Bot) -> str:
     return json.dumps(rows) + "".join(f"{k}{v.decode()}" for k, v in bot.api.values.items())
 
 
+async def test_why_a_value_is_a_former_one_is_said_in_the_readers_language() -> None:
+    bot = await new_bot(config={"language": "ja_JP"})
+    for value in ("tea", "coffee"):
+        fact = {"field": "preferences", "action": "set", "value": value, "fact_key": "drink"}
+        await bot.tool("update_profile", fact)
+    profile = await bot.command("memory profile")
+    assert re.search(r"以前：tea（\d{4}-\d\d-\d\d、置き換え）", profile), profile
+
+
 # ---------------------------------------------------------------- off and on
 
 

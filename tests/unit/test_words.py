@@ -21,11 +21,12 @@ from longterm_memory.chat.why_lines import PARTS
 from longterm_memory.errors import BadArgument, LongTermMemoryError
 from longterm_memory.models import Status
 from longterm_memory.policy import COMMANDS, Action, Who
+from longterm_memory.profile_changes.lists import REASONS
 from longterm_memory.scope import Isolation
 from longterm_memory.settings import LANGUAGES
 from longterm_memory.text.fold import fold
 from longterm_memory.text.secrets import KINDS
-from longterm_memory.words import FALLBACK, areas, explain, load, say
+from longterm_memory.words import FALLBACK, areas, explain, joined, load, say
 
 PACKAGE = Path(__file__).parents[2] / "longterm_memory"
 ERRORS = {"LongTermMemoryError", *(c.__name__ for c in LongTermMemoryError.__subclasses__())}
@@ -122,6 +123,12 @@ def test_the_word_for_a_status_can_be_typed_and_read_back_in_every_language() ->
             assert STATUS_WORDS.get(fold(word)) == name, f"{language}: {word}"
 
 
+def test_sentences_of_one_line_are_apart_as_their_script_wants_it() -> None:
+    assert joined("Gone.", "Filters: a.", "Kept.") == "Gone. Filters: a. Kept."
+    assert joined("已删除。", "筛选条件：甲。", "LangBot 不变。") == "已删除。筛选条件：甲。LangBot 不变。"
+    assert joined("[完]", "好。") == "[完] 好。"
+
+
 def test_secrets_are_named_in_the_language_of_the_reader() -> None:
     for language in LANGUAGES:
         names = {explain(language, BadArgument("content_secret", kind=kind)) for kind in KINDS}
@@ -165,6 +172,7 @@ def test_no_reply_sentence_is_left_over() -> None:
     used |= {f"command.why_{part}" for part in PARTS}
     used |= {f"command.overview_{isolation}" for isolation in (*Isolation, "bot_fallback")}
     used |= {"command.profile_traits", "command.profile_preferences"}
+    used |= {f"command.reason_{reason}" for reason in REASONS}
     used |= {"tool.profile_session", "tool.profile_speaker"}
     used |= {"command.deleted", "command.deleted_more"}
     assert {key for key in load(FALLBACK) if key.startswith(("command.", "tool."))} - used == set()

@@ -9,7 +9,7 @@ from ..errors import LongTermMemoryError
 from ..injection.blocks import render_episode_block
 from ..models import Filters, ProfileChange, RecallResult
 from ..scope import Speaker
-from ..words import say
+from ..words import joined, say
 from .episode_lines import forgotten_line
 from .voice import Voice
 
@@ -68,7 +68,7 @@ def profile_changed(voice: Voice, change: ProfileChange) -> str:
 
 def forgotten(voice: Voice, outcome: Forgotten) -> str:
     """Return what ``forget`` deleted."""
-    return f"{forgotten_line(voice, outcome)} {voice.tell('forgot_history')}"
+    return joined(forgotten_line(voice, outcome), voice.tell("forgot_history"))
 
 
 def failed(voice: Voice, problem: LongTermMemoryError) -> str:

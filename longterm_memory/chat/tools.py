@@ -16,6 +16,7 @@ from ..logs import get_logger
 from ..models import RecallQuery
 from ..ports import Turn
 from ..scoped import ScopedMemory
+from ..words import joined
 from . import tool_replies as replies
 from .tool_input import PARAMETERS, read_forget, read_profile, read_recall, read_remember
 from .voice import Voice
@@ -87,7 +88,7 @@ async def _recall_memory(service: MemoryService, memory: ScopedMemory, voice: Vo
     result, speaker = await memory.recall(query), memory.actor.speaker
     answer = replies.recalled(voice, result, given.filters, now=service.now(), speaker=speaker)
     # Said, or the model takes it for "there is nothing".
-    return f"{answer} {voice.tell('recalled_off')}" if await memory.privacy.is_off() else answer
+    return joined(answer, voice.tell("recalled_off")) if await memory.privacy.is_off() else answer
 
 
 async def _update_profile(service: MemoryService, memory: ScopedMemory, voice: Voice, params: object) -> str:

@@ -15,7 +15,7 @@ from ..drafts import Revision
 from ..errors import EmbeddingFailed, LongTermMemoryError, StorageFailed, StoreFailed
 from ..scoped import ScopedMemory
 from ..text.times import parse_moment
-from ..words import explain, say
+from ..words import explain, joined, say
 from .episode_answers import EpisodeAnswer
 from .requests import Route, ShortText, SpaceRequest, spoken
 
@@ -133,7 +133,7 @@ async def _delete(
         text = _told(language, "would_delete", len(found), len(failed))
         return ChangeAnswer(
             failed=failed,
-            text=f"{text} {say(language, 'console.older', count=older)}" if older else text,
+            text=joined(text, say(language, "console.older", count=older)) if older else text,
             code=service.confirmations.issue(*subject),
             count=len(found),
             older=older,
@@ -164,7 +164,7 @@ def _unknown(language: str, ids: list[str]) -> list[Failure]:
 
 def _told(language: str, what: str, count: int, failed: int) -> str:
     text = say(language, f"console.{what}_one" if count == 1 else f"console.{what}", count=count)
-    return f"{text} {say(language, 'console.not_done', count=failed)}" if failed else text
+    return joined(text, say(language, "console.not_done", count=failed)) if failed else text
 
 
 _SHOWN = 64

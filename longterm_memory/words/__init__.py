@@ -13,7 +13,7 @@ from string import Formatter
 
 from ..errors import LongTermMemoryError
 
-__all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "load", "nearest", "say"]
+__all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "joined", "load", "nearest", "say"]
 
 FALLBACK = "en_US"
 
@@ -65,6 +65,14 @@ def say(language: str, key: str, /, **values: object) -> str:
     if text is None:
         text = load(FALLBACK)[key]
     return Formatter().vformat(text, (), values)
+
+
+def joined(*sentences: str) -> str:
+    """Return sentences in one line: with a space between them, none after a full stop that is wide itself (。)."""
+    line = ""
+    for sentence in sentences:
+        line += sentence if not line or line.endswith(("。", "！", "？")) else f" {sentence}"
+    return line
 
 
 def explain(language: str, error: LongTermMemoryError, command: str = "!memory") -> str:

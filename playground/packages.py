@@ -117,7 +117,7 @@ def _build(source: Path, include: tuple[str, ...], *, version: str | None = None
     target = DIST / f"{author}-{name}-{version or own_version}.lbpkg"
     partial = target.with_suffix(f".{os.getpid()}.partial")
     with zipfile.ZipFile(partial, "w") as package:
-        for path in sorted(_files(source, include)):
+        for path in sorted(files(source, include)):
             entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
@@ -127,7 +127,8 @@ def _build(source: Path, include: tuple[str, ...], *, version: str | None = None
     return target
 
 
-def _files(source: Path, include: tuple[str, ...]) -> Iterator[Path]:
+def files(source: Path, include: tuple[str, ...] = PRODUCT_FILES) -> Iterator[Path]:
+    """Return the files of *source* that go into a package: those named in *include*, and what belongs of folders."""
     for name in include:
         path = source / name
         yield from (

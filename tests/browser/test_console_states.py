@@ -224,18 +224,23 @@ async def test_bars_until_the_answer_and_nothing_that_flashes(browser: Browser) 
 
 async def test_a_large_space_is_asked_for_until_it_is_read(browser: Browser) -> None:
     bot = await filled()
-    left = 3
+    left, arrived = 3, asyncio.Event()
 
     async def reading(body: Any) -> Any:
         nonlocal left
         left -= 1
+        if left == 1:
+            await arrived.wait()
         return {"error": {"code": "still_reading", "text": "Still being read."}} if left > 0 else None
 
     console = await opened(browser, bot, episodes=reading)
     frame = await console.show()
     await frame.click(f'[data-space][title="{GROUP}"]')
+    await frame.wait_for_selector('.slow :text-is("Still being read.")')
+    arrived.set()
     await frame.wait_for_selector(".memories")
     assert left == 0
+    assert not await frame.locator(".slow").count()
 
 
 def report(accepted: int, skipped: int, remaining: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from playground import console, console_scripts
+from playground import console, console_scripts, packages
 from tests.unit.test_manifest import LANGUAGES
 
 SOURCES = console.PAGE / "src"
@@ -80,6 +80,18 @@ def test_scripts_of_others_are_pinned_and_come_with_their_licences(page: Path) -
     changed.write_text(changed.read_text(encoding="utf-8") + " ", encoding="utf-8")
     with pytest.raises(console.ConsoleError, match="is not that of preact"):
         console.build(page)
+
+
+def test_the_package_holds_the_built_page_and_the_licences_but_no_sources() -> None:
+    held = {path.relative_to(packages.ROOT).as_posix() for path in packages.files(packages.ROOT)}
+    page = {
+        name.removeprefix(f"{console.PAGE.relative_to(packages.ROOT).as_posix()}/")
+        for name in held
+        if "pages/memory_console" in name
+    }
+    licences = {f"src/{VENDOR.name}/{file.name}" for file in VENDOR.glob("LICENSE-*")}
+    assert page == {"__init__.py", "index.html", "memory_console.py", "memory_console.yaml"} | licences
+    assert "longterm_memory/words/en_US/console.json" in held
 
 
 def test_the_sdk_stands_before_the_scripts() -> None:

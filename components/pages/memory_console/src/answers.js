@@ -8,22 +8,26 @@ import { keep, lately, refreshed } from "./kept.js";
  * Ask once per request, and again when it or the language changes, or the reader wants all of it anew.
  * @param {string} endpoint
  * @param {Object|null} body - null: nothing is asked yet
- * @returns {{data: Object|null, failure: Error|null, busy: boolean, reload: function(): Promise}}
+ * @returns {{data: Object|null, failure: Error|null, busy: boolean, waits: string, reload: function(): Promise}} `waits` says why it
+ *   takes longer
  */
 export function useAnswer(endpoint, body) {
   const request = body === null ? null : JSON.stringify([endpoint, language.value, body]);
-  const [state, setState] = useState(() => ({ data: lately(request), failure: null, busy: body !== null }));
+  const [state, setState] = useState(() => ({ data: lately(request), failure: null, busy: body !== null, waits: "" }));
   const latest = useRef(0);
   const load = useCallback(async () => {
     const mine = ++latest.current;
     if (request === null) return;
     setState((before) => ({ ...before, data: lately(request) ?? before.data, busy: true }));
     try {
-      const data = await ask(endpoint, JSON.parse(request)[2]);
+      const data = await ask(endpoint, JSON.parse(request)[2], (waits) => {
+        if (mine !== latest.current) throw new Error("nobody waits for this any more");
+        setState((before) => ({ ...before, waits }));
+      });
       keep(request, data);
-      if (mine === latest.current) setState({ data, failure: null, busy: false });
+      if (mine === latest.current) setState({ data, failure: null, busy: false, waits: "" });
     } catch (failure) {
-      if (mine === latest.current) setState((before) => ({ ...before, failure, busy: false }));
+      if (mine === latest.current) setState((before) => ({ ...before, failure, busy: false, waits: "" }));
     }
   }, [endpoint, request]);
   useEffect(() => {

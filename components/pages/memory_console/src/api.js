@@ -11,16 +11,19 @@ export class Failure extends Error {
 }
 
 const CHANGING = /^\/(episodes_change|episode_edit|profile_change|import|erase_\w+|backup_\w+|restore_file)$/;
-const AGAIN = "still_reading"; // a large space is read for the first time; the same request gets further
-const TRIES = 20;
+const AGAIN = { still_reading: 20, too_slow: 3 }; // how often the same request gets further: a large space is read for the first time
 
-/** Ask the plugin, again while it is still reading; throws a `Failure`. */
-export async function ask(endpoint, body = {}) {
+/**
+ * Ask the plugin, again while it is still reading; throws a `Failure`.
+ * @param {function(string)} waits - told why it takes longer, in words for people
+ */
+export async function ask(endpoint, body = {}, waits = () => {}) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await once(endpoint, body);
     } catch (failure) {
-      if (failure.code !== AGAIN || tries === TRIES) throw failure;
+      if (tries >= (AGAIN[failure.code] || 0)) throw failure;
+      waits(failure.message);
     }
   }
 }

@@ -29,9 +29,9 @@ export function Memory({ spaceId, episode, hit, floor, selected, select, begin =
         <p class="meta">
           <${Importance} value=${episode.importance} />
           <${Status} status=${episode.status} />
-          ${episode.sender_name || episode.sender_id ? html`<span>${episode.sender_name || episode.sender_id}</span>` : null}
+          ${episode.sender_name || episode.sender_id ? html`<span title=${line([episode.sender_name, episode.sender_id])}>${episode.sender_name || episode.sender_id}</span>` : null}
           <time datetime=${episode.timestamp} title=${moment(episode.timestamp)}>${day(episode.timestamp)}</time>
-          ${episode.tags.map((tag) => html`<span class="tag">${tag}</span>`)}
+          ${episode.tags.map((tag) => html`<span class="tag" title=${tag}>${tag}</span>`)}
         </p>
         ${hit && html`<${Score} score=${hit.score} relevant=${hit.relevant} floor=${floor} />`}
         ${open && html`<${Opened} spaceId=${spaceId} episode=${episode} after=${after} show=${show} />`}
@@ -84,8 +84,8 @@ function Details({ episode }) {
       <${Fact} name=${t("memory.id")} value=${html`<code>${episode.id}</code>`} />
       <${Fact} name=${t("memory.time")} value=${moment(episode.timestamp)} title=${ago(episode.timestamp)} />
       <${Fact} name=${t("memory.stored")} value=${moment(episode.created_at)} title=${ago(episode.created_at)} />
-      <${Fact} name=${t("memory.speaker")} value=${speaker || "–"} />
-      <${Fact} name=${t("memory.session")} value=${episode.session_name || "–"} />
+      <${Fact} name=${t("memory.speaker")} value=${speaker || "–"} title=${speaker} />
+      <${Fact} name=${t("memory.session")} value=${episode.session_name || "–"} title=${episode.session_name} />
       <${Fact} name=${t("memory.source")} value=${known(`source.${episode.source}`, episode.source) || "–"} />
     </dl>`;
 }

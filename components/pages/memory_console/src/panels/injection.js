@@ -58,7 +58,7 @@ function Recalled({ snapshot }) {
       <ol class="recalled">
         ${snapshot.episodes.map((one) => html`
           <li key=${one.id}>
-            <div class="row between"><p class="content">${one.content}${one.cut ? "…" : ""}</p>
+            <div class="row between"><p class="content clamp">${one.content}${one.cut ? "…" : ""}</p>
               <${Button} class="small" kind="quiet" onClick=${() => openPanel("memories", { id: one.id })} aria-label=${t("injection.openLabel", { about: one.content.slice(0, 60) })}>${t("injection.open")}<//></div>
             <${Score} score=${{ total: one.score, relevance: one.relevance, parts: one.parts }} />
           </li>`)}

@@ -42,10 +42,12 @@ export function Skeleton({ rows = 3, lines = 2 }) {
  * Draw an answer: bars before the first one, the failure if there is none, else what `children` makes of it, a little
  * paler while the next one is on its way.
  */
-export function Answer({ of: { data, failure, busy, reload }, rows = 3, lines = 2, children }) {
+export function Answer({ of: { data, failure, busy, waits, reload }, rows = 3, lines = 2, children }) {
   if (!data && failure) return html`<${Failed} failure=${failure} again=${reload} />`;
-  if (!data) return html`<${Skeleton} rows=${rows} lines=${lines} />`;
+  const slow = waits ? html`<p class="hint slow" role="status"><${Icon} name="refresh" /><span>${waits}</span></p>` : null;
+  if (!data) return html`${slow}<${Skeleton} rows=${rows} lines=${lines} />`;
   return html`
+    ${slow}
     ${failure && html`<${Problem} failure=${failure} />`}
     <div class="answer ${busy ? "waiting" : ""}" aria-busy=${busy ? "true" : "false"}>${children(data)}</div>`;
 }

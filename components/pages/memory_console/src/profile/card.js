@@ -33,7 +33,7 @@ export function Profile({ space, profile: given, limits, after }) {
       <header class="row">
         <${Icon} name=${senderId ? "person" : "group"} />
         <div class="grow">
-          <h3>${name}</h3>
+          <h3 title=${name}>${name}</h3>
           <p class="hint">${about(profile)}</p>
         </div>
         ${senderId && html`<${Button} class="small" kind="quiet" onClick=${() => openPanel("memories", { sender_id: senderId })}>${t("profile.memories")}<//>`}

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from . import readme_blocks
 from .compatibility_facts import BACKENDS, CHECKS, DIFFERENCES, NOT_RUN, Setup
 from .envs import ROOT
 
@@ -22,8 +23,6 @@ FOUND = ROOT / "build" / "conformance"
 KEPT = ROOT / "docs" / "backends.json"
 """What is committed of that."""
 DETAILS = ROOT / "docs" / "backends.md"
-README = ROOT / "README.md"
-BEGIN, END = "<!-- backends -->", "<!-- /backends -->"
 
 _Results = Mapping[str, Mapping[str, Any]]
 
@@ -163,15 +162,7 @@ def _spoken(check: str) -> str:
 
 def documents(results: _Results) -> dict[Path, str]:
     """Return the files that follow from the results, with their text."""
-    readme = README.read_text(encoding="utf-8")
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{README.name} lacks {BEGIN} … {END}")
-    return {
-        DETAILS: details(results),
-        README: f"{before}{BEGIN}\n{table(results)}\n{END}{after}",
-    }
+    return {DETAILS: details(results), **readme_blocks.documents("backends", table(results))}
 
 
 def main(arguments: list[str]) -> int:

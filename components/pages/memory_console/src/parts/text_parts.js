@@ -1,5 +1,5 @@
 // Text that is too long for one answer, shown a part at a time and copied: the frame allows no downloads.
-import { useEffect, useState } from "../vendor/preact-hooks.js";
+import { useEffect, useRef, useState } from "../vendor/preact-hooks.js";
 import { html } from "../html.js";
 import { useAction } from "../answers.js";
 import { count, size } from "../format.js";
@@ -18,11 +18,14 @@ import { Problem, Skeleton } from "./state.js";
 export function Parts({ load, name, close, facts = () => [] }) {
   const [shown, setShown] = useState(null);
   const { busy, failure, run } = useAction();
+  const first = useRef(null); // the answer that the other parts belong to
   const go = (part) => run(async (alive) => {
     const answer = await load(part);
     const text = typeof answer.text === "string" ? answer.text : JSON.stringify(answer.entries, null, 1);
+    first.current ??= answer;
     if (alive()) setShown({ parts: 1, part: 1, ...answer, text });
   });
+  const moved = shown && (shown.episodes !== first.current.episodes || shown.parts !== (first.current.parts ?? 1));
   useEffect(() => {
     go(1);
   }, []);
@@ -37,6 +40,7 @@ export function Parts({ load, name, close, facts = () => [] }) {
           <${IconButton} icon="cross" label=${t("dismiss")} onClick=${close} /></div>
       </div>
       <${Problem} failure=${failure} />
+      ${moved && html`<p class="note">${t("parts.moved")}</p>`}
       <textarea readonly rows="10" spellcheck=${false} aria-label=${name} value=${shown.text}></textarea>
       <${Pager} page=${shown.part} pages=${shown.parts} go=${go} busy=${busy} />
     </div>`;

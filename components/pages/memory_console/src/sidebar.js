@@ -44,7 +44,8 @@ export function Sidebar() {
 function Row({ one }) {
   const { id, kind, icon } = conversation(one.session_name);
   const open = !view.value && space.value?.space_id === one.space_id;
-  const facts = [kind, several("count.memories", one.episodes), several("count.profiles", one.profiles)];
+  const counted = typeof one.episodes === "number"; // not before the second answer, nor without a knowledge base
+  const facts = [kind, counted && several("count.memories", one.episodes), several("count.profiles", one.profiles)];
   return html`
     <li>
       <button type="button" class="space" data-space=${one.space_id} title=${one.session_name} aria-current=${open ? "true" : null} onClick=${() => openSpace(one)}>

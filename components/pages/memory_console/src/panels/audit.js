@@ -65,7 +65,7 @@ function Entries({ data, narrowed }) {
 }
 
 function Entry({ entry }) {
-  const facts = Object.entries(entry.summary).filter(([name, value]) => value !== 0 && value !== "" && !UNTOLD.includes(name)).map(told);
+  const facts = Object.entries(entry.summary).filter(says).sort(([one], [other]) => (other === "field") - (one === "field")).map(told);
   const id = entry.target_id === entry.scope_key ? "" : entry.target_id;
   const kind = known(`kind_of.${entry.target_type}`, entry.target_type);
   const there = entry.target_type === "episode" && id && !GONE.includes(entry.operation);
@@ -81,6 +81,11 @@ function Entry({ entry }) {
 
 const UNTOLD = ["outcome", "keyed"]; // they say in the service's own words what the others say as well
 const GONE = ["forget", "delete"];
+
+/** Whether a fact of a summary says anything. */
+function says([name, value]) {
+  return value !== 0 && value !== "" && !UNTOLD.includes(name) && !(name === "values" && value === 1);
+}
 
 function told([name, value]) {
   const words = () => known(`status.${value}`, "") || known(`field.${value}`, "") || known(`action.${value}`, value);

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import BadArgument
-from ..models import AuditEntry
+from ..models import KEPT_STATUSES, AuditEntry
 from ..scope import Speaker
 from ..text.fold import well_formed
 from ..text.times import parse_moment_or_none
@@ -17,7 +17,7 @@ from .voice import Voice
 if TYPE_CHECKING:
     from ..views import AuditPage
 
-__all__ = ["OPERATIONS", "VIAS", "audit", "audit_rows"]
+__all__ = ["FACTS", "OPERATIONS", "VALUES", "VIAS", "audit", "audit_rows"]
 
 OPERATIONS = (
     "remember",
@@ -37,6 +37,19 @@ OPERATIONS = (
 
 VIAS = ("tool", "command", "console", "upload")
 """Fronts with a word of their own, ``audit_via_<front>``."""
+
+FACTS = (
+    *("content_len", "content_len_before", "tags", "importance", "superseded", "status", "status_before"),
+    *("field", "fields", "action", "values", "value_len", "count", "filters", "accepted", "profiles"),
+    *("episodes", "audit_entries"),
+)
+"""What an entry's summary may hold and has a word, ``audit_fact_<name>``; any other is shown as it is."""
+
+VALUES = ("name", "traits", "preferences", "notes", "set", "add", "remove")
+"""Values with a word, ``audit_value_<value>``."""
+_STATUSES = tuple(status.value for status in KEPT_STATUSES)
+_UNTOLD = ("keyed", "outcome")
+"""What is of use to whoever reads the JSON only."""
 
 _SUMMARY = 140
 """Longest list of numbers of an entry, in characters."""
@@ -66,10 +79,26 @@ def _line(voice: Voice, entry: AuditEntry) -> str:
         parts.append(target)
     if entry.via in VIAS:
         parts.append(voice.say(f"audit_via_{entry.via}"))
-    numbers = ", ".join(f"{name} {value}" for name, value in entry.summary.items())
-    if numbers:
-        parts.append(one_line(numbers, _SUMMARY))
+    facts = [_fact(voice, *fact) for fact in entry.summary.items() if _says(*fact)]
+    if facts:
+        parts.append(one_line(voice.listed(facts), _SUMMARY))
     return " · ".join(parts)
+
+
+def _says(name: str, value: int | str) -> bool:
+    """Whether a fact tells more than the operation does."""
+    return value not in (0, "") and name not in _UNTOLD
+
+
+def _fact(voice: Voice, name: str, value: int | str) -> str:
+    said = value
+    if value in _STATUSES:
+        said = voice.say(f"status_{value}")
+    elif value in VALUES:
+        said = voice.say(f"audit_value_{value}")
+    return voice.say(
+        "audit_fact", name=voice.say(f"audit_fact_{name}") if name in FACTS else name, value=said
+    )
 
 
 def _when(voice: Voice, entry: AuditEntry) -> str:

@@ -282,7 +282,7 @@ async def test_the_audit_shows_the_operators_changes_and_entries_of_another_vers
     await bot.service.audit.append(AuditEntry(operation="levitate", scope_key="b-01:group_77001", via="wire"))
     lines = (await bot.command("memory audit")).splitlines()
     assert lines[1].endswith("an unknown speaker · levitate")
-    assert f"the operator · archived · [{one}] · in the console" in lines[2]
+    assert f"the operator · archived · [{one}] · in the console · before: active, now: archived" in lines[2]
     assert "changed a profile · profile of this conversation" in lines[3]
 
 

@@ -14,7 +14,7 @@ from string import Formatter
 
 import pytest
 
-from longterm_memory.chat.audit_lines import OPERATIONS, VIAS
+from longterm_memory.chat.audit_lines import FACTS, OPERATIONS, VALUES, VIAS
 from longterm_memory.chat.statuses import STATUS_NAMES, STATUS_WORDS
 from longterm_memory.chat.verbs import AVAILABLE, OPTIONS, Group, Verb
 from longterm_memory.chat.why_lines import PARTS
@@ -169,6 +169,8 @@ def test_no_reply_sentence_is_left_over() -> None:
     used |= {f"command.help_group_{group}" for group in Group}
     used |= {f"command.audit_op_{operation}" for operation in OPERATIONS}
     used |= {f"command.audit_via_{via}" for via in VIAS}
+    used |= {f"command.audit_fact_{fact}" for fact in FACTS}
+    used |= {f"command.audit_value_{value}" for value in VALUES}
     used |= {f"command.why_{part}" for part in PARTS}
     used |= {f"command.overview_{isolation}" for isolation in (*Isolation, "bot_fallback")}
     used |= {"command.profile_traits", "command.profile_preferences"}

@@ -109,7 +109,7 @@ async def test_forgetme_says_what_would_go_and_what_stays_and_then_what_went() -
         "your profile",
         "(entries: 3)",
         "others said about you",
-        "host itself",
+        "in its monitoring",
         "within 10 minutes",
     ):
         assert told in offer

@@ -13,9 +13,9 @@ from longterm_memory.console import spaces as console
 from longterm_memory.models import Snapshot
 from longterm_memory.scope import Isolation, Scope, Speaker
 from longterm_memory.service import MemoryService
+from longterm_memory.words import LANGUAGES
 from tests.support.memory import KB, Bot, new_bot
 from tests.support.strict_host import StrictHost
-from tests.unit.test_manifest import LANGUAGES
 
 BOT = "b-01"
 """The bot of the messages in these tests."""

@@ -15,7 +15,6 @@ from longterm_memory.chat import tool_input
 from longterm_memory.retrieval import _top_k
 
 ROOT = Path(__file__).resolve().parents[2]
-LANGUAGES = ["en_US", "zh_Hans", "zh_Hant", "ja_JP", "vi_VN", "th_TH", "es_ES"]
 COMPONENTS = {
     "KnowledgeEngine": ["components/knowledge_engine/memory_engine.yaml"],
     "EventListener": ["components/event_listener/memory_injector.yaml"],
@@ -48,6 +47,8 @@ def read(file: str) -> dict[str, Any]:
 
 
 MANIFEST = read("manifest.yaml")
+LANGUAGES = list(MANIFEST["metadata"]["label"])
+"""Those of the plugin's own name; everything else in the forms has to have the same."""
 ENGINE = read(COMPONENTS["KnowledgeEngine"][0])
 CONFIG = {field["name"]: field for field in MANIFEST["spec"]["config"]}
 CREATION = {field["name"]: field for field in ENGINE["spec"]["creation_schema"]}

@@ -10,7 +10,8 @@ from tests.support.markdown_shape import Section, anchor, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGLISH = (ROOT / "README.md").read_text("utf-8")
-LANGUAGES = ("zh_Hans", "zh_Hant", "ja_JP", "vi_VN", "th_TH", "es_ES")
+LANGUAGES = sorted(path.stem.removeprefix("README_") for path in (ROOT / "readme").iterdir())
+"""Whatever is there; that none went missing, the line that names them all tells."""
 
 
 def home(target: str, own: list[Section], root: bool) -> str:
@@ -62,7 +63,6 @@ def test_each_language_is_complete() -> None:
         for complaint in complaints(ENGLISH, (ROOT / "readme" / f"README_{language}.md").read_text("utf-8"))
     ]
     assert found == [], "\n".join(found)
-    assert sorted(p.name for p in (ROOT / "readme").iterdir()) == sorted(f"README_{x}.md" for x in LANGUAGES)
 
 
 def test_each_language_names_the_others() -> None:

@@ -29,13 +29,23 @@ MODEL_SELECTOR = "embedding_model_uuid"
 OVERRIDES = tuple(name for name in CREATION_SETTINGS if name != MODEL_SELECTOR)
 """Settings of the knowledge base that the plugin's configuration overrides."""
 UNITS = {"_days": "days", "_seconds": "seconds", "_chars": "characters"}
-ORDER = ("en_US", "zh_Hans", "zh_Hant", "ja_JP", "vi_VN", "th_TH", "es_ES")
-"""Languages as the forms and the README list them."""
-UNIT_WORDS = {  # in that order
-    "days": ("days", "天", "天", "日数", "ngày", "วัน", "días"),
-    "seconds": ("seconds", "秒", "秒", "秒", "giây", "วินาที", "segundos"),
-    "characters": ("characters", "字符", "字元", "文字", "ký tự", "อักขระ", "caracteres"),
+ORDER = [
+    option["name"]
+    for field in MANIFEST["spec"]["config"]
+    if field["name"] == "language"
+    for option in field["options"]
+]
+"""Languages as the form lists them, and the README after it."""
+UNIT_WORDS = {
+    "en_US": {"days": "days", "seconds": "seconds", "characters": "characters"},
+    "zh_Hans": {"days": "天", "seconds": "秒", "characters": "字符"},
+    "zh_Hant": {"days": "天", "seconds": "秒", "characters": "字元"},
+    "ja_JP": {"days": "日数", "seconds": "秒", "characters": "文字"},
+    "vi_VN": {"days": "ngày", "seconds": "giây", "characters": "ký tự"},
+    "th_TH": {"days": "วัน", "seconds": "วินาที", "characters": "อักขระ"},
+    "es_ES": {"days": "días", "seconds": "segundos", "characters": "caracteres"},
 }
+"""What the units are called, by language. Of a language that is not here it is not checked that they are named."""
 FREE = {
     "memory_admins": "sender ids",
     "timezone": "IANA names, such as `Asia/Shanghai`",
@@ -72,7 +82,7 @@ def spec(name: str) -> Spec:
     if name == "rerank_model_uuid":
         return Spec("rerank-model-selector", default)
     if name == "language":
-        return Spec("select", default, tuple(sorted(LANGUAGES, key=ORDER.index)))
+        return Spec("select", default, tuple(sorted(LANGUAGES, key=[*ORDER, *LANGUAGES].index)))
     if get_origin(kind) is Literal:
         return Spec("select", default, get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -129,11 +139,11 @@ def _names(where: str, found: list[str], wanted: list[str]) -> Iterator[str]:
 def _field(field: dict[str, Any], said: Spec, *, override: bool) -> Iterator[str]:
     numbers = [*said.numbers, *([f"{said.default:g}"] if said.numbers and not override else [])]
     yield from _override(field, said) if override else _own(field, said)
-    for at, (language, text) in enumerate(field["description"].items()):
+    for language, text in field["description"].items():
         told = re.findall(r"\d+(?:\.\d+)?", text)
         if not set(numbers) <= set(told):
             yield f"{language} says {told} instead of {numbers}"
-        if said.unit and UNIT_WORDS[said.unit][at] not in text:
+        if said.unit and UNIT_WORDS.get(language, {}).get(said.unit, "") not in text:
             yield f"{language} does not name the unit ({said.unit})"
     if said.above and f"Above {said.low:g}" not in field["description"]["en_US"]:
         yield f"does not say that it is above {said.low:g}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import readme_blocks
-from .compatibility_facts import BACKENDS, CHECKS, DIFFERENCES, NOT_RUN, Setup
+from .compatibility_facts import BACKENDS, CHECKS, DIFFERENCES, MILVUS, NOT_RUN, Setup
 from .envs import ROOT
 
 __all__ = ["FOUND", "KEPT", "committed", "details", "documents", "table"]
@@ -73,6 +73,9 @@ def details(results: _Results) -> str:
         parts.append(_section(name, setup, results.get(name)))
     for name, setup in NOT_RUN.items():
         parts.append(_section(name, setup, None))
+    parts.append("\n## What Milvus does differently\n")
+    parts.append("And what the plugin does about it ([decision 1](decisions/0001-record-scheme.md)):\n")
+    parts += [f"- {fact}" for fact in MILVUS]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BACKENDS", "CHECKS", "DIFFERENCES", "NOT_RUN", "Difference", "Setup", "difference"]
+__all__ = ["BACKENDS", "CHECKS", "DIFFERENCES", "MILVUS", "NOT_RUN", "Difference", "Setup", "difference"]
 
 CHECKS = {
     "write": "A memory is written and read back: every field, also after a restart.",
@@ -104,6 +104,7 @@ _MILVUS_ENVIRONMENT = ("VDB__USE=milvus", "VDB__MILVUS__URI=./data/milvus.db")
 _MILVUS_CONFIG = "vdb:\n  use: milvus\n  milvus:\n    uri: ./data/milvus.db"
 
 _ON_HOSTS = "Also installed, talked with and restarted on whole hosts, LangBot 4.11.2 and 4.10.11."
+_MILVUS_DIFFERS = "[What Milvus does differently](#what-milvus-does-differently) holds here."
 
 BACKENDS: dict[str, Setup] = {
     "chroma": Setup(
@@ -157,6 +158,7 @@ BACKENDS: dict[str, Setup] = {
         install='pip install "psycopg[binary]"',
         notes=(
             "`use_business_database: true` (LangBot's own PostgreSQL, with its ANN indexes) was not run.",
+            _ON_HOSTS,
         ),
     ),
     "milvus": Setup(
@@ -166,13 +168,7 @@ BACKENDS: dict[str, Setup] = {
         _MILVUS_CONFIG,
         install='pip install "milvus-lite==2.5.1" "setuptools<82"',
         notes=(
-            "What Milvus does differently, and what the plugin does about it"
-            " ([decision 1](decisions/0001-record-scheme.md)): of a row only `text`, `file_id` and `uuid` come back, so"
-            " the whole record stands in `text`; a filter on any other field is dropped and everybody's rows come back,"
-            " so `file_id` is the one filter and every row is checked; its distance is a similarity (1 for the same, 0"
-            " for unrelated), so the plugin works out the cosine itself; reading a collection that does not exist"
-            " creates it with 1 536 dimensions, so the first call is a write; it pages no further than 16 384 rows of"
-            " one filter, so a conversation is spread over sixteen.",
+            _MILVUS_DIFFERS,
             "Writing an existing id again leaves the old row in place; the plugin gives each version its own.",
             _ON_HOSTS,
         ),
@@ -183,7 +179,10 @@ BACKENDS: dict[str, Setup] = {
         _MILVUS_ENVIRONMENT,
         _MILVUS_CONFIG,
         install='pip install "milvus-lite==3.2.2"',
-        notes=("Much slower than 2.5: reading a conversation of 10 000 memories takes it seconds.",),
+        notes=(
+            _MILVUS_DIFFERS,
+            "Much slower than 2.5: reading a conversation of 10 000 memories takes it seconds.",
+        ),
     ),
 }
 """What the suite runs on, in the order of the documents."""
@@ -202,6 +201,7 @@ NOT_RUN: dict[str, Setup] = {
         ("VDB__USE=milvus", "VDB__MILVUS__URI=http://milvus:19530"),
         "vdb:\n  use: milvus\n  milvus:\n    uri: http://milvus:19530\n    token: ''\n    db_name: default",
         notes=(
+            _MILVUS_DIFFERS,
             "Written for. A server may show a write a moment later than the embedded engines do: the plugin reads"
             " back what it writes and says so when it does not see it.",
         ),
@@ -220,3 +220,13 @@ NOT_RUN: dict[str, Setup] = {
     ),
 }
 """What could not be run, and what is known of it."""
+
+MILVUS = (
+    "Of a row only `text`, `file_id` and `uuid` come back. So the whole record stands in `text`.",
+    "A filter on any other field is dropped, and everybody's rows come back. So `file_id` is the one filter, and every"
+    " row is checked.",
+    "Its distance is a similarity: 1 for the same, 0 for unrelated. So the plugin works out the cosine itself.",
+    "Reading a collection that does not exist creates it with 1 536 dimensions. So the first call is a write.",
+    "It pages no further than 16 384 rows of one filter. So a conversation is spread over sixteen.",
+)
+"""What Milvus does otherwise in every form of it, and what the plugin does about it."""

@@ -27,7 +27,7 @@ __all__ = [
 NEWER: Final = "4.11.2"
 """The LangBot version that the section is about."""
 OLDER: Final = "4.10.11"
-"""A paragraph that names this version is about it."""
+"""A paragraph that names this version alone is about it."""
 
 ITALICS: Final = re.compile(r"\*(?!\s)([^*]+?)(?<!\s)\*")
 BOLD: Final = re.compile(r"\*\*[^*]+\*\*")
@@ -62,7 +62,7 @@ def paragraphs(section: str) -> list[str]:
 def labels(section: str) -> list[tuple[str, str]]:
     """Return each label with the LangBot version it is about; the first thing in italics is the word "italics"."""
     found = [
-        (OLDER if OLDER in part else NEWER, " ".join(label.split()))
+        (OLDER if OLDER in part and NEWER not in part else NEWER, " ".join(label.split()))
         for part in paragraphs(section)
         for label in ITALICS.findall(BOLD.sub("", part))
     ]

@@ -16,7 +16,7 @@ const BACK = { archive: "restore", restore: "archive" };
  */
 export async function change(spaceId, action, ids, after) {
   const found = { done: [], failed: [], remaining: [] };
-  for (const part of parts(ids)) await all(spaceId, action, part, found);
+  for (const part of parts(ids)) await all(spaceId, action, part, found, ids.length);
   const back = () => change(spaceId, BACK[action], found.done, after).catch((failure) => notify(failure.message, { failed: true }));
   tell(action, found, found.done.length ? back : null);
   after();
@@ -45,21 +45,28 @@ export async function remove(spaceId, ids, codes, after) {
     const answer = await ask("/episodes_change", { space_id: spaceId, ids: part, action: "delete", code: codes[at] });
     add(found, answer);
     found.remaining.push(...answer.remaining);
+    onTheWay("delete", found, ids.length);
   }
   tell("delete", found);
   after();
 }
 
 /** Send a selection until nothing of it is left, or nothing gets done any more. */
-async function all(spaceId, action, ids, found) {
+async function all(spaceId, action, ids, found, total) {
   let left = ids;
   while (left.length) {
     const answer = await ask("/episodes_change", { space_id: spaceId, ids: left, action });
     add(found, answer);
     left = answer.remaining;
     if (!answer.done.length) break;
+    onTheWay(action, found, total);
   }
   found.remaining.push(...left);
+}
+
+/** Say how far it is. */
+function onTheWay(action, { done }, total) {
+  if (done.length < total) notify(t("done.progress", { action: t(action), done: count(done.length), total: count(total) }));
 }
 
 function add(found, { done, failed }) {

@@ -19,8 +19,8 @@ _FOOT = """\
 was, is     share (0 to 1) before and now; recall@k: of the memories that answer, those among the first k;
             NDCG@10: the same over ten places, worth the less the further down; MRR: 1 / place of the first answer
 95 %        of the change, from the questions one by one; with 0 in it the change may be chance
-answered    questions whose answer is among the best three and passes the relevance floor
-silent      questions of other people's stores that bring nothing, as they should"""
+answered    of the questions whose answer is among the best three, those that still bring it with the relevance floor
+silent      of the questions of other people's stores, those that bring nothing, as they should"""
 
 _Figures = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ def _surely(pairs: list[tuple[Result, Result]], name: str) -> tuple[str, str]:
 
 
 def _row(dataset: str, model: str, title: str, was: float, now: float, surely: tuple[str, str]) -> str:
-    change = f"{now - was:+.3f}"
+    change = f"{round(now - was, 3) + 0.0:+.3f}"  # no minus before 0
     return _ROW.format(dataset, model, title, f"{was:.3f}", f"{now:.3f}", change, *surely).rstrip()
 
 

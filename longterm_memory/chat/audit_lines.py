@@ -48,6 +48,8 @@ FACTS = (
 VALUES = ("name", "traits", "preferences", "notes", "set", "add", "remove")
 """Values with a word, ``audit_value_<value>``."""
 _STATUSES = tuple(status.value for status in KEPT_STATUSES)
+_UNCERTAIN = ("outcome", "unknown")
+"""The store did not answer, so the change may or may not have happened."""
 _UNTOLD = ("keyed", "outcome")
 """What is of use to whoever reads the JSON only."""
 
@@ -80,6 +82,8 @@ def _line(voice: Voice, entry: AuditEntry) -> str:
     if entry.via in VIAS:
         parts.append(voice.say(f"audit_via_{entry.via}"))
     facts = [_fact(voice, *fact) for fact in entry.summary.items() if _says(*fact)]
+    if _UNCERTAIN in entry.summary.items():
+        facts.append(voice.say("audit_uncertain"))
     if facts:
         parts.append(one_line(voice.listed(facts), _SUMMARY))
     return " · ".join(parts)

@@ -255,6 +255,7 @@ async def test_a_change_of_which_nobody_knows_is_said_and_audited_as_that() -> N
         assert "may be" in said or "may have been" in said, said
         newest = ((await (await bot.memory(*G)).audit_trail()).entries)[0]
         assert (newest.operation, newest.summary["outcome"]) == (verb, "unknown")
+        assert "not certain that it was done" in (await bot.command("memory audit", *G)).splitlines()[1]
         # What is listed and what is shown agree, before and after a restart.
         for _ in range(2):
             shown = await bot.command(f"memory show {boat}", *G)

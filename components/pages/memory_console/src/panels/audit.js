@@ -79,15 +79,18 @@ function Entry({ entry }) {
     </tr>`;
 }
 
-const UNTOLD = ["outcome", "keyed"]; // they say in the service's own words what the others say as well
+const UNTOLD = ["keyed"];
 const GONE = ["forget", "delete"];
+const UNCERTAIN = "unknown"; // the store did not answer, so the change may or may not have happened
 
 /** Whether a fact of a summary says anything. */
 function says([name, value]) {
+  if (name === "outcome") return value === UNCERTAIN; // any other says in the service's own words what the facts say as well
   return value !== 0 && value !== "" && !UNTOLD.includes(name) && !(name === "values" && value === 1);
 }
 
 function told([name, value]) {
+  if (name === "outcome") return t("fact.uncertain");
   const words = () => known(`status.${value}`, "") || known(`field.${value}`, "") || known(`action.${value}`, value);
   const said = typeof value === "number" ? count(value) : words();
   return t("audit.fact", { name: known(`fact.${name}`, name), value: said });

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from longterm_memory.recall.weights import WEIGHTS
+from playground import readme_blocks
 from playground.envs import ROOT
 
 __all__ = ["KEPT", "blocks", "main", "renewed", "stale"]
 
 KEPT = ROOT / "docs" / "recall.json"
-_DOCUMENTS = {ROOT / "README.md": ("summary",), ROOT / "docs" / "how-recall-works.md": ("figures", "weights")}
+_PAGE = ROOT / "docs" / "how-recall-works.md"
 _PARTS = ("recall", "places", "asked_after", "abstention", "prefixes", "updates", "weights")
 _NAMES = {
     "locomo_dev": "LoCoMo, 5 of 10 conversations (en)",
@@ -195,25 +196,17 @@ def _change(found: _Figures, name: str) -> str:
 # ---------------------------------------------------------------- documents
 
 
-def _placed(text: str, name: str, block: str) -> str:
-    begin, end = f"<!-- recall {name} -->", f"<!-- /recall {name} -->"
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{block}\n{end}{rest.split(end)[1]}"
-
-
 def stale() -> list[str]:
     """Return the names of documents that are not what the kept figures give."""
     return [path.name for path, text in _documents().items() if path.read_text(encoding="utf-8") != text]
 
 
 def _documents() -> dict[Path, str]:
-    found, made = {}, blocks(json.loads(KEPT.read_text(encoding="utf-8")))
-    for path, names in _DOCUMENTS.items():
-        text = path.read_text(encoding="utf-8")
-        for name in names:
-            text = _placed(text, name, made[name])
-        found[path] = text
-    return found
+    made = blocks(json.loads(KEPT.read_text(encoding="utf-8")))
+    page = _PAGE.read_text(encoding="utf-8")
+    for name in ("figures", "weights"):
+        page = readme_blocks.placed(page, f"recall {name}", made[name])
+    return {_PAGE: page, **readme_blocks.documents("recall summary", made["summary"])}
 
 
 def main(arguments: list[str]) -> int:

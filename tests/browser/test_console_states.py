@@ -133,10 +133,14 @@ async def test_what_the_bot_remembered_is_two_clicks_away(browser: Browser) -> N
     # From a profile to who changed it, and from the log to the memory that an entry is about.
     await frame.click("#tab-profiles")
     await frame.click(f'.button:has-text("{WORDS["en_US"]["profile.log"]}")')
-    await frame.wait_for_selector('tbody:has(tr:nth-child(4)):not(:has(tr:nth-child(5))) :text("change profile")')
+    await frame.wait_for_selector(
+        'tbody:has(tr:nth-child(4)):not(:has(tr:nth-child(5))) :text("change profile")'
+    )
     await frame.select_option("#panel select", "remember")
     await frame.click("tbody tr:first-child .link")
-    await frame.wait_for_selector('.memory .content:text-is("Mina\'s dentist appointment is on Friday at 10")')
+    await frame.wait_for_selector(
+        '.memory .content:text-is("Mina\'s dentist appointment is on Friday at 10")'
+    )
 
 
 async def test_nothing_there_yet(browser: Browser) -> None:

@@ -34,7 +34,8 @@ def facts(section: Section, own: list[Section], root: bool) -> dict[str, object]
         "in backticks": sorted(section.code),
         # The line that names the languages differs: no README names itself.
         "links": sorted(link for link in links if section.level > 1 or "README" not in link),
-        "images": [home(image, own, root) for image in section.images],
+        # A picture may be of the page in that language: console-zh.png for console.png.
+        "images": [re.sub(r"-[a-z]{2}(?=\.png$)", "", home(image, own, root)) for image in section.images],
     }
 
 

@@ -383,6 +383,14 @@ USEFUL = """new MutationObserver(() => {
 }).observe(document, {childList: true, subtree: true})"""
 """Notes when a frame first shows a space, in milliseconds since the frame began to load."""
 
+PANEL = """async ([panel, shown]) => {
+  const began = performance.now();
+  document.getElementById(`tab-${panel}`).click();
+  while (!document.querySelector(shown)) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+"""Opens a panel; returns the milliseconds until it shows what it is for."""
+
 
 def test_how_fast_it_is_drawn(memory_411: MemoryHost) -> None:
     """First useful paint and the change of a panel, in round trips of one request of the page; told, not judged."""
@@ -396,16 +404,15 @@ def test_how_fast_it_is_drawn(memory_411: MemoryHost) -> None:
         tab.open(group)
         tab.frame.wait_for_selector(".memory")
 
-        def change() -> None:
-            tab.panel("profiles", ".profile")
-            tab.panel("memories", ".memory")
-
-        panel = min(_timed(change) for _ in range(3)) / 2
+        # By the page's own clock, so that what it takes to steer a browser from outside is no part of it.
+        first = tab.frame.evaluate(PANEL, ["profiles", ".profile"]) / 1000
+        again = tab.frame.evaluate(PANEL, ["memories", ".memory"]) / 1000
         assert tab.problems == []
     times = {
         "page_api_ping_ms": round(ping * 1000, 1),
         "first_useful_paint_pings": round(paint / ping, 1),
-        "panel_switch_pings": round(panel / ping, 1),
+        "panel_first_pings": round(first / ping, 1),
+        "panel_again_pings": round(again / ping, 1),
     }
     ARTIFACTS.mkdir(parents=True, exist_ok=True)
     (ARTIFACTS / "times.json").write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")

@@ -159,7 +159,8 @@ RUBBISH: dict[bytes, str] = {
     b"\xd6\xd0\xce\xc4": "file_unreadable",
     codecs.BOM_UTF8: "file_unreadable",
     b'{"format":"longtermmemory","version":2,"episodes":[]}': "file_newer",
-    b'{"format":"longtermmemory","episodes":[]}': "file_newer",
+    b'{"format":"longtermmemory","episodes":[]}': "file_unreadable",
+    b'{"format":"longtermmemory","version":"1","episodes":[]}': "file_unreadable",
     b"[" * 100_000: "file_unreadable",
     b'[{"content": "a", "importance": ' + b"9" * 5_000 + b"}]": "file_unreadable",
 }

@@ -24,12 +24,15 @@ def check_version(document: Mapping[str, Any]) -> bool:
     """Whether a document is an export of ours.
 
     Raises:
-        BadArgument: ``file_newer`` when it was written by a plugin that knows more than this one.
+        BadArgument: ``file_newer`` when it was written by a plugin that knows more than this one, ``file_unreadable``
+            when it does not say by which.
     """
     if document.get("format") != FORMAT:
         return False
     version = document.get("version")
-    if type(version) is not int or version > VERSION:
+    if type(version) is not int:
+        raise BadArgument("file_unreadable", detail='an export with "version" that is no whole number')
+    if version > VERSION:
         raise BadArgument("file_newer", version=str(version)[:20], known=VERSION)
     return True
 

@@ -46,7 +46,13 @@ def group_of(nodeid: str) -> str:
 
 BACKEND_HOSTS = "tests/host/product/test_backends.py"
 """Starts a host per parameter, which no other test uses."""
-OWN_HOSTS = ("tests/host/test_demo.py", "tests/host/test_playground.py", "tests/host/test_processes.py")
+OWN_HOSTS = (
+    "tests/host/test_demo.py",
+    "tests/host/test_playground.py",
+    "tests/host/test_processes.py",
+    "tests/host/test_webui_labels.py",
+    "tests/host/product/test_setup_by_clicking.py",
+)
 """Tests that start hosts of their own, or none."""
 
 

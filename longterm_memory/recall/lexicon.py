@@ -45,8 +45,9 @@ def _bare(counted: Mapping[str, int]) -> Counter[str]:
     """Return the terms of a memory that have accents, without them."""
     found: Counter[str] = Counter()
     for term, times in counted.items():
-        for form in unaccented(term):
-            found[_BARE + form] += times
+        if not term.isascii():
+            for form in unaccented(term):
+                found[_BARE + form] += times
     return found
 
 

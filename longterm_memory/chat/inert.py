@@ -32,13 +32,23 @@ def one_line(text: str, limit: int) -> str:
 
 _NO_LETTERS = "\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 _UNSAFE = re.compile(f"[<>{_NO_LETTERS}\U000e0000-\U000e007f]")
+_MARKUP = re.compile(r"""\\.|[*`~&]|\](?=\()|(?<!\w)_|_(?!\w)""")
+"""What a chat that renders Markdown takes out of JSON, and the escapes of JSON, some of which it takes for its own."""
 
 
 def inert_json(text: str) -> str:
-    r"""Return JSON for a chat: what hides, reorders or closes something in it becomes ``\u`` escapes, so that it
-    still says the very same to whoever reads it as JSON.
+    r"""Return JSON for a chat: what hides, reorders or closes something in it, or is markup, becomes ``\u`` escapes,
+    so that it still says the very same to whoever reads it as JSON, also when it is copied as Markdown shows it.
     """
-    return _UNSAFE.sub(lambda m: json.dumps(m[0])[1:-1] if m[0] > "\x7f" else f"\\u{ord(m[0]):04x}", text)
+    plain = _MARKUP.sub(_escaped, text)
+    return _UNSAFE.sub(lambda m: json.dumps(m[0])[1:-1] if m[0] > "\x7f" else f"\\u{ord(m[0]):04x}", plain)
+
+
+def _escaped(markup: re.Match[str]) -> str:
+    found = markup[0]
+    if found in ('\\"', "\\\\") or len(found) == 1:
+        return f"\\u{ord(found[-1]):04x}"
+    return found
 
 
 def inert_lines(text: str) -> str:

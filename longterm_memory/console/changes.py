@@ -6,6 +6,7 @@ Each request works for a while and says what is left; the page sends that again.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -198,6 +199,14 @@ class Fields(BaseModel):
         moment = None if self.timestamp is None else parse_moment(self.timestamp, parameter="timestamp")
         return Revision(self.content, tags, self.importance, moment, seen)
 
+    def shown(self) -> Revision:
+        """Return the values as a memory was shown with them, tags as they stand in it.
+
+        Raises:
+            BadArgument: ``timestamp`` names no time.
+        """
+        return replace(self.revision(), tags=None if self.tags is None else tuple(self.tags))
+
 
 class EditRequest(Fields, SpaceRequest):
     """What changes in one memory.
@@ -220,7 +229,7 @@ class EditAnswer(BaseModel):
 
 async def _edit(service: MemoryService, request: EditRequest) -> EditAnswer:
     memory = await request.memory(service)
-    revision = request.revision(request.seen.revision())
+    revision = request.revision(request.seen.shown())
     episode = await memory.changes.revise(normalize_id(request.id), revision)
     language = await spoken(service, request.language)
     return EditAnswer(episode=EpisodeAnswer.of(episode), text=say(language, "console.edited"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 __all__ = ["for_web_chat"]
 
 _LAUNCHERS: Final = ("websocket_", "websocketgroup_")
 """How the ids of their conversations begin, on both supported hosts."""
+_BREAK: Final = re.compile(r"(?<!\\)((?:\\\\)*)\n")
+"""The end of a line, but for one that ends with a single backslash, which makes it one already."""
 
 
 def for_web_chat(text: str, session: Any) -> str:
@@ -22,4 +25,4 @@ def for_web_chat(text: str, session: Any) -> str:
     """
     if not str(getattr(session, "launcher_id", "")).startswith(_LAUNCHERS):
         return text
-    return text.replace("\n", "  \n")
+    return _BREAK.sub(r"\1  \n", text)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from longterm_memory.console import changes as console_changes
 from longterm_memory.models import Status
-from longterm_memory.scope import Speaker
+from longterm_memory.scope import Isolation, Scope, Speaker
+from longterm_memory.transfer.importing import import_file
 from tests.support.console import ask, plant, refused, space
 from tests.support.core import GROUP, OTHER, numbered_id, record
 from tests.support.memory import Bot, new_bot
@@ -332,6 +334,28 @@ async def test_an_edit_that_cannot_be_made_changes_nothing_and_says_why() -> Non
     assert await ask(bot, "/episodes", space_id=here, statuses=EVERY) == before
     changed = await ask(bot, "/episode_edit", space_id=here, id=oslo, importance=5, seen=same)
     assert changed["episode"] == seen | {"importance": 5}
+
+
+async def test_tags_that_nobody_would_type_can_be_put_right() -> None:
+    """An export that somebody edited is taken as it stands, also with such tags."""
+    bot = await lived_in()
+    here = await space(bot)
+    file = {
+        "format": "longtermmemory",
+        "version": 1,
+        "episodes": [{"content": "Lan sails", "tags": [" a ", "b", "b"]}],
+    }
+    await import_file(
+        bot.service,
+        json.dumps(file).encode(),
+        into=Scope.of_session("group_77001", bot_uuid="b-01"),
+        isolation=Isolation.SESSION,
+    )
+    lan = await id_of(bot, "Lan")
+    seen = (await ask(bot, "/episode", space_id=here, id=lan))["episode"]["tags"]
+    assert seen == [" a ", "b", "b"]
+    changed = await ask(bot, "/episode_edit", space_id=here, id=lan, tags=seen, seen={"tags": seen})
+    assert changed["episode"]["tags"] == ["a", "b"]
 
 
 async def test_of_people_who_switched_memory_off_memories_can_be_deleted_and_not_changed() -> None:

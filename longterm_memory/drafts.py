@@ -142,16 +142,16 @@ class EpisodeDraft:
     def __post_init__(self) -> None:
         tags = tuple(well_formed(tag) for tag in self.tags)
         if len(tags) > TAGS_MAX or sum(map(len, tags)) > TAGS_CHARS_MAX:
-            expected = f"expected at most {TAGS_MAX} tags of {TAGS_CHARS_MAX} characters together"
-            raise BadArgument("parameter", parameter="tags", expected=expected)
+            raise BadArgument(
+                "parameter", parameter="tags", expected="tags_most", most=TAGS_MAX, limit=TAGS_CHARS_MAX
+            )
         for name, value in (
             ("sender_id", self.sender.id),
             ("id", self.imported_id),
             ("document_id", self.document_id),
         ):
             if len(value) > _ID_MAX:
-                expected = f"expected at most {_ID_MAX} characters"
-                raise BadArgument("parameter", parameter=name, expected=expected)
+                raise BadArgument("parameter", parameter=name, expected="chars_most", limit=_ID_MAX)
         kinds = map(find_secret, {" ".join(tags), *tags, self.imported_id} - {""})
         for kind in (*kinds, _kind_of_name(self.source), _kind_of_name(self.sender.name)):
             if kind:

@@ -163,7 +163,7 @@ class Embeddings:
         try:
             vectors = await self._in_batches(asked, Allowance(self._clock, timeout, patience))
             if len({v.shape for v in vectors}) > 1:
-                raise EmbeddingFailed("embedding_unusable", detail="vectors of different length")
+                raise EmbeddingFailed("embedding_unusable", detail="vectors_lengths")
         except _Hung:
             raise
         except EmbeddingFailed as exc:
@@ -278,15 +278,15 @@ class Embeddings:
     @staticmethod
     def _checked(answer: object, wanted: int) -> list[Vector]:
         if not isinstance(answer, (list, tuple)) or len(answer) != wanted:
-            got = len(answer) if isinstance(answer, (list, tuple)) else "no"
-            raise EmbeddingFailed("embedding_unusable", detail=f"{got} vectors for {wanted} texts")
+            got = len(answer) if isinstance(answer, (list, tuple)) else 0
+            raise EmbeddingFailed("embedding_unusable", detail="vectors_count", got=got, wanted=wanted)
         vectors: list[Vector] = []
         for values in answer:
             try:
                 vectors.append(unit(values))
             except (ValueError, TypeError) as exc:
                 zeros = isinstance(values, (list, tuple)) and values and all(x == 0 for x in values)
-                detail = "a vector of zeros" if zeros else "not finite numbers"
+                detail = "zeros" if zeros else "not_finite"
                 raise EmbeddingFailed("embedding_unusable", detail=detail) from exc
         return vectors
 
@@ -296,15 +296,15 @@ class Embeddings:
             return
         dimension = int(vectors[0].shape[0])
         if dimension != known.dimension:
-            changed = f"dimension {known.dimension} before, {dimension} now"
+            changed = "dimensions"
         elif watched and not known.same_model(vectors[-1]):
-            changed = "same dimension, other vectors"
+            changed = "other_vectors"
         else:
             if watched:
                 self._verified_until = self._clock() + CANARY_SECONDS
             return
         self.forget_verification()
-        raise EmbeddingFailed("model_changed", detail=changed)
+        raise EmbeddingFailed("model_changed", detail=changed, before=known.dimension, now=dimension)
 
 
 def _perhaps_too_many(exc: EmbeddingFailed, texts: int) -> bool:

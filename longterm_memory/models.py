@@ -376,4 +376,5 @@ class Snapshot(_Frozen):
     below_floor: int = 0
     ms: int = 0
     spent: dict[str, float] = Field(default_factory=dict)
-    """Milliseconds by step: ``message``, then ``profiles`` beside ``embedding``, ``search``, ``ranking``, ``rerank``."""
+    """Milliseconds by step: ``message``, then ``profiles`` beside ``embedding``, ``search``, ``ranking`` and
+    ``rerank``."""

@@ -117,7 +117,7 @@ def decoded(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as exc:
-        raise BadArgument("file_unreadable", detail="not base64") from exc
+        raise BadArgument("file_unreadable", detail="not_base64") from exc
 
 
 async def _export(service: MemoryService, request: ExportRequest) -> ExportAnswer:

@@ -170,8 +170,10 @@ class LangBotHost:
             batch = list(texts[start : start + EMBED_TEXTS])
             answer = await self._embed(model, batch)
             if not isinstance(answer, (list, tuple)) or len(answer) != len(batch):
-                got = len(answer) if isinstance(answer, (list, tuple)) else "no"
-                raise EmbeddingFailed("embedding_unusable", detail=f"{got} vectors for {len(batch)} texts")
+                got = len(answer) if isinstance(answer, (list, tuple)) else 0
+                raise EmbeddingFailed(
+                    "embedding_unusable", detail="vectors_count", got=got, wanted=len(batch)
+                )
             vectors.extend(answer)
         return vectors
 

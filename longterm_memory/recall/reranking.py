@@ -136,17 +136,17 @@ def _scores(answer: object, documents: int) -> dict[int, float]:
         RerankFailed: ``rerank_unusable``.
     """
     if not isinstance(answer, (list, tuple)) or not 0 < len(answer) <= documents:
-        got = len(answer) if isinstance(answer, (list, tuple)) else "no"
-        raise RerankFailed("rerank_unusable", detail=f"{got} scores for {documents} texts")
+        got = len(answer) if isinstance(answer, (list, tuple)) else 0
+        raise RerankFailed("rerank_unusable", detail="scores_count", got=got, wanted=documents)
     scores: dict[int, float] = {}
     for one in answer:
         index = one.get("index") if isinstance(one, Mapping) else None
         score = one.get("relevance_score") if isinstance(one, Mapping) else None
         if type(index) is not int or not 0 <= index < documents or index in scores:
-            raise RerankFailed("rerank_unusable", detail="wrong numbers of texts")
+            raise RerankFailed("rerank_unusable", detail="wrong_numbers")
         number = _number(score)
         if number is None:
-            raise RerankFailed("rerank_unusable", detail="not finite numbers")
+            raise RerankFailed("rerank_unusable", detail="not_finite")
         scores[index] = number
     return scores
 

@@ -36,7 +36,6 @@ BOUND_YEARS = (1, 9998)
 """First and last year of a filter bound: it is only compared, so "before 2999-01-01" is as good as any."""
 
 _NOTHING = frozenset({"", "null", "none", "nil", "undefined", "n/a"})
-_EXPECTED = "a date such as 2026-05-01 or a time such as 2026-05-01T10:00:00Z, years {} to {}"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_MIN = 100_000_000
 """Smaller numbers (before March 1973) are years, days or counters sent by mistake, never epoch times."""
@@ -73,7 +72,7 @@ def parse_moment(value: object, *, zone: tzinfo = UTC, parameter: str = "event_t
     """
     found = _read(value, zone)
     if found is None or not MOMENT_YEARS[0] <= found[0].year <= MOMENT_YEARS[1]:
-        raise BadArgument("parameter", parameter=parameter, expected=_EXPECTED.format(*MOMENT_YEARS))
+        raise _no_moment(parameter, MOMENT_YEARS)
     return found[0]
 
 
@@ -119,8 +118,12 @@ def parse_bound(value: object, *, parameter: str, end: bool, zone: tzinfo = UTC)
     """
     found = _read(value, zone)
     if found is None:
-        raise BadArgument("parameter", parameter=parameter, expected=_EXPECTED.format(*BOUND_YEARS))
+        raise _no_moment(parameter, BOUND_YEARS)
     return found[1] if end else found[0]
+
+
+def _no_moment(parameter: str, years: tuple[int, int]) -> BadArgument:
+    return BadArgument("parameter", parameter=parameter, expected="moment", first=years[0], last=years[1])
 
 
 def iso(moment: datetime) -> str:

@@ -18,8 +18,9 @@ __all__ = ["FALLBACK", "LANGUAGES", "areas", "explain", "joined", "load", "neare
 FALLBACK = "en_US"
 
 _ROOT = files(__name__)
-_TERMS = {"kind": "secret.", "status": "command.status_"}
-"""Details of errors that are no values but keys, and how those begin: the kind ``password`` is ``secret.password``."""
+_TERMS = {"kind": "secret.", "status": "command.status_", "detail": "detail.", "expected": "detail."}
+"""Details of errors that are no values but keys, and how those begin: the kind ``password`` is
+``secret.password``. What their words need stands beside them."""
 
 
 def areas(language: str) -> list[str]:
@@ -84,7 +85,7 @@ def explain(language: str, error: LongTermMemoryError, command: str = "!memory")
         command: the command as it is typed here; stands for ``{c}`` in the sentence.
     """
     details = {
-        name: say(language, f"{_TERMS[name]}{value}") if name in _TERMS else value
+        name: say(language, f"{_TERMS[name]}{value}", **error.details) if name in _TERMS else value
         for name, value in error.details.items()
     }
     return say(language, f"error.{error.reason}", **{"c": command, **details})

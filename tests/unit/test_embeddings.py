@@ -264,7 +264,7 @@ def test_late_failures_lengthen_the_pause_only_from_now() -> None:
 
 async def test_another_dimension_is_noticed_at_once(embeddings: Embeddings, service: Service) -> None:  # G1
     service.answer = lambda texts: [[1.0, *[0.5] * 5] for _ in texts]
-    with pytest.raises(EmbeddingFailed, match="dimension 384 before, 6 now") as caught:
+    with pytest.raises(EmbeddingFailed, match="'before': 384, 'now': 6") as caught:
         await embeddings.embed(["rent"])
     assert caught.value.reason == "model_changed"
 

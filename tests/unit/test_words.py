@@ -194,6 +194,25 @@ def test_every_sentence_that_the_code_asks_for_exists_and_gets_its_values() -> N
     assert unfilled == []
 
 
+def test_no_error_carries_english_words_into_a_sentence_of_another_language() -> None:
+    """What an error names beside its reason is a value, or a key of words (``detail.<key>``) with all it needs."""
+    sentences, used = load(FALLBACK), set()
+    for where, call in calls():
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        for keyword in call.keywords if name in ERRORS else ():
+            given = {k.arg for k in call.keywords}
+            if keyword.arg in ("detail", "expected") and isinstance(keyword.value, ast.Constant):
+                key = f"detail.{keyword.value.value}"
+                used.add(key)
+                assert placeholders(sentences[key]) <= given, where
+            elif isinstance(keyword.value, (ast.Constant, ast.JoinedStr)):
+                texts = [str(n.value) for n in ast.walk(keyword.value) if isinstance(n, ast.Constant)]
+                assert not any(re.search("[a-z]{2} +[a-z]{2}", text) for text in texts), where
+    by_name = {"detail.zeros", "detail.not_finite", "detail.dimensions", "detail.other_vectors"}
+    assert {key for key in sentences if key.startswith("detail.")} == used | by_name
+    assert "不是 JSON" in explain("zh_Hans", BadArgument("file_unreadable", detail="not_json"))
+
+
 def test_every_refusal_of_the_policy_has_a_sentence() -> None:
     for action in Action:
         cells = {cell for mode in ("owner_or_admin", "everyone") for cell in COMMANDS[action][mode]}

@@ -70,7 +70,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as exc:
-        raise BadArgument("file_unreadable", detail="not UTF-8 or UTF-16 text") from exc
+        raise BadArgument("file_unreadable", detail="not_text") from exc
 
 
 def _no_json(text: str) -> Parsed:
@@ -79,8 +79,8 @@ def _no_json(text: str) -> Parsed:
     try:
         json.loads(text)
     except _DAMAGED as exc:
-        raise BadArgument("file_unreadable", detail="neither JSON nor Markdown") from exc
-    raise BadArgument("file_unreadable", detail="neither a list nor an object")
+        raise BadArgument("file_unreadable", detail="no_json_no_markdown") from exc
+    raise BadArgument("file_unreadable", detail="no_list_no_object")
 
 
 def _json_lines(text: str) -> list[RawRow]:
@@ -107,7 +107,7 @@ def _stream(text: str) -> Iterator[Any]:
         except json.JSONDecodeError as exc:
             raise BadArgument("file_damaged", line=exc.lineno, column=exc.colno) from exc
         except _DAMAGED as exc:
-            raise BadArgument("file_unreadable", detail="not JSON") from exc
+            raise BadArgument("file_unreadable", detail="not_json") from exc
         yield value
         while at < len(text) and text[at].isspace():
             at += 1
@@ -135,7 +135,7 @@ def _rows(document: Any) -> tuple[list[Any], list[Any], dict[str, int]]:
     if isinstance(document, list):
         return document, [], {}
     if not isinstance(document, Mapping):
-        raise BadArgument("file_unreadable", detail="neither a list nor an object")
+        raise BadArgument("file_unreadable", detail="no_list_no_object")
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     known = [name for name in (*CONTAINERS, "profiles") if name in lists]
     if not known:

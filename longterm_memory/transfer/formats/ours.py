@@ -31,7 +31,7 @@ def check_version(document: Mapping[str, Any]) -> bool:
         return False
     version = document.get("version")
     if type(version) is not int:
-        raise BadArgument("file_unreadable", detail='an export with "version" that is no whole number')
+        raise BadArgument("file_unreadable", detail="version_not_whole")
     if version > VERSION:
         raise BadArgument("file_newer", version=str(version)[:20], known=VERSION)
     return True

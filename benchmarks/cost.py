@@ -88,10 +88,12 @@ async def measure(folder: Path, backend: str = "chroma", sizes: Mapping[str, int
                 found["turn"] = await _turn(world)
                 found |= await _writes(world)
     if {"1k", "10k"} <= set(exports):
-        # Ten times the memories: warm as after an import; cold with what reading them from the engine costs.
+        # Ten times the memories: warm as after an import; cold with what reading them from the engine costs, which is
+        # given beside it, since pages further down cost some engines more.
         found["export"] = {
             f"ratio_{how}": round(exports["10k"][how] / exports["1k"][how], 1) for how in ("warm", "cold")
         }
+        found["export"]["ratio_raw"] = round(found["list_10k"]["raw_ms"] / found["list_1k"]["raw_ms"], 1)
     return found
 
 
@@ -156,7 +158,11 @@ async def _list(world: World) -> dict[str, Any]:
     listing = await _timed(raw)
     with world.api.calls.recording() as seen:
         await episodes.select(_SCOPE.user_key, Filters())
-    return {"ratio_cold": round(cold / listing, 2), "host_calls_warm": seen.total}
+    return {
+        "ratio_cold": round(cold / listing, 2),
+        "host_calls_warm": seen.total,
+        "raw_ms": round(listing * 1000, 1),
+    }
 
 
 async def _turn(world: World) -> dict[str, Any]:

@@ -23,6 +23,21 @@ _ASKING = frozenset(
 """What makes a sentence a question and says nothing about its topic, as English stop words do. A pair with such a
 character is no word, whatever stands beside it: 停哪, 是几, 么的.
 """
+_RELATIVE = frozenset(
+    terms(
+        "today tonight yesterday tomorrow ago last next past day days week weeks weekend month months year years"
+        " 今天 今日 今晚 今早 昨天 昨日 昨晚 明天 明日 明晚 后天 後天 前天 大前天 大后天"
+        " 去年 今年 明年 前年 天前 天后 天後"
+        " 上周 下周 本周 这周 上週 下週 本週 這週 上个月 下个月 上個月 下個月 星期 周末 週末"
+    )
+)
+"""What names a time as seen from now. In a memory it is seen from another day, so it says nothing."""
+_HAPPENING = re.compile(
+    r"\b(?:happen(?:ed|ing|s)?|plan(?:s|ned)?|scheduled?|events?|going|talk(?:ed)?|discuss(?:ed)?|sa(?:y|id)|remember)\b"
+    "|发生|發生|安排|计划|計劃|日程|行程|事情|记得|記得|[事做干幹聊说說讲講过過有没沒要会會我你他她们們咱了的都也还還]",
+    re.IGNORECASE,
+)
+"""What asks for anything that was or will be: "what happened", "有什么安排"."""
 _NAME = re.compile(r"(?<=[\w,;'’] )[A-Z][a-z]+\b")
 """A capitalised word that does not begin a sentence."""
 _WORD = re.compile(r"[A-Za-z]+")
@@ -81,6 +96,7 @@ class Question:
         rest = content_terms(text) - exact - own
         windows = time_windows(text, datetime.fromtimestamp(now, UTC), zone)
         undated = _without(text, windows)
+        beside = _telling(_HAPPENING.sub(" ", undated))
         return cls(
             text=text,
             folded=fold(text),
@@ -88,13 +104,15 @@ class Question:
             topic=tuple(term for term in found if names.isdisjoint((term, *unaccented(term))))
             or tuple(found),
             telling=_telling(undated),
-            dated=_telling(text) if windows else (),
+            dated=tuple(term for term in _telling(text) if term not in _RELATIVE) if windows else (),
             evidence=Evidence(
                 terms=len(set(found)),
                 strangers=_strangers(undated, index, speakers),
                 acquainted=bool(speakers),
                 unspaced=_unspaced(text),
                 memories=index.distinct,
+                only_dated=bool(windows)
+                and all(not names.isdisjoint((term, *unaccented(term))) for term in beside),
             ),
             identifiers=exact,
             only_identifiers=bool(exact) and all(any(t in identifier for identifier in exact) for t in rest),

@@ -41,6 +41,8 @@ _DATED = 0.3
 """A memory lies in the time that the question names."""
 _DATED_SELF = 3.0
 """The same once more for that memory itself: whoever asks about a day means what happened on it."""
+_ONLY_DATED = 12.0
+"""The same if nothing else is asked: "what happened last Wednesday?" is answered by whatever did."""
 _STRANGER = -3.2
 """Every name in the question is unknown here."""
 _ACQUAINTED = 1.5
@@ -75,6 +77,7 @@ class Evidence:
         acquainted: whether it names somebody who speaks here.
         unspaced: share (0..1) of its characters from scripts without spaces.
         memories: how many are in the scope; those that say the same count as one.
+        only_dated: whether it asks for nothing but a time.
     """
 
     terms: int
@@ -82,6 +85,7 @@ class Evidence:
     acquainted: bool
     unspaced: float
     memories: int
+    only_dated: bool = False
 
     @property
     def odds(self) -> float:
@@ -134,7 +138,8 @@ class Relevance:
             by_meaning: weight of closeness.
             by_words: weight of words; both are 1 together.
         """
-        parts = (by_meaning * _CLOSE * close, by_words * _SHARE * share, _DATED * dated, _EXACT * exact)
+        on_time = _ONLY_DATED if evidence.only_dated else _DATED
+        parts = (by_meaning * _CLOSE * close, by_words * _SHARE * share, on_time * dated, _EXACT * exact)
         best = sum(float(part.max(initial=0.0)) for part in parts)
         own = sum(parts, _DATED_SELF * dated)
         beside = np.max([timeline.beside(own, steps) for steps in _STEPS], axis=0, initial=0.0)

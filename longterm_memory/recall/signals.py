@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..records.vectors import Vector
 from ..settings import Settings
-from ..text.time_windows import TimeWindow, Unit
+from ..text.time_windows import Unit
 from .calibration import Calibration
 from .index import ScopeIndex
 from .lexicon import Scores
@@ -103,7 +103,7 @@ class Signals:
             )
         able = alive if eligible is None else eligible
         in_passing = min(1.0, _TO_THE_POINT / max(1, question.evidence.terms))
-        dated = _dated(columns.time[: len(columns)], question.windows, now) * np.float32(in_passing)
+        dated = _dated(columns.time[: len(columns)], question, now) * np.float32(in_passing)
         by_meaning, by_words = settings.vector_weight_effective, settings.lexical_weight
         legs = by_meaning * meaning + by_words * words
         return cls(
@@ -182,14 +182,18 @@ def _context(index: ScopeIndex, legs: Scores, weights: Weights) -> Scores:
     return found
 
 
-def _dated(times: NDArray[np.float64], windows: tuple[TimeWindow, ...], now: float) -> Scores:
+def _dated(times: NDArray[np.float64], question: Question, now: float) -> Scores:
     """Return how well each time fits a time that the question names, 0..1."""
     found = np.zeros(len(times), dtype=np.float32)
-    for window in windows:
+    for window in question.windows:
         start, end = window.start.timestamp(), window.end.timestamp()
         if window.unit is Unit.PART:
             # Memories dated by the day stand at midnight.
             start, end = start // _DAY * _DAY, -(-end // _DAY) * _DAY
+        if question.evidence.only_dated and not question.named:
+            # Nothing else tells what was on that day from what was told of it afterwards.
+            found = np.maximum(found, ((times >= start) & (times < end)).astype(np.float32))
+            continue
         worth = _VAGUE.get(window.unit, 1.0) * (1.0 if window.exact else _INEXACT)
         if end > now - _RECENT_DAYS * _DAY:
             worth *= _OF_LATE

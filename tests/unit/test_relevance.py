@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -138,6 +139,37 @@ def test_a_memory_that_names_the_day_is_asked_for_by_it() -> None:
     july = asked(facts, "who goes where in July?")
     assert [hit.episode.content for hit in july.hits] == ["Mina is flying to Lisbon on 3 July"]
     assert asked(facts, "who goes where in October?").hits == ()
+
+
+def test_a_question_about_a_day_alone_is_answered_by_what_happened_on_it() -> None:
+    """It is Sunday, 10 May 2026."""
+    days = {
+        "the boiler failed": datetime(2026, 5, 6, 9, tzinfo=UTC),
+        "a parcel came for the office": datetime(2026, 4, 30, tzinfo=UTC),
+        "会议室换了新的投影仪": datetime(2026, 5, 9, 8, tzinfo=UTC),
+        "the ferry was late today": datetime(2025, 5, 14, tzinfo=UTC),
+    }
+    index = indexed(list(FACTS))
+    for number, (text, when) in enumerate(days.items(), 50):
+        (vector,) = HashedWords().embed([text])
+        planted = record(text, numbered_id(number))
+        dated = planted.episode.model_copy(update={"timestamp": when})
+        index.put(replace(planted, episode=dated, vector=Quantized.of(usual(vector))))
+    for question, said in (
+        ("what happened last Wednesday?", ["the boiler failed"]),
+        ("what happened on 2026-05-06?", ["the boiler failed"]),
+        ("上周四发生了什么事？", ["a parcel came for the office"]),
+        ("我们昨天聊了什么？", ["会议室换了新的投影仪"]),
+        ("yesterday", ["会议室换了新的投影仪"]),
+        ("what was going on in May 2025?", ["the ferry was late today"]),
+        ("what happened last Sunday?", []),
+        ("前天发生了什么", []),
+        # About something else, on that day.
+        ("which composer died last Wednesday?", []),
+        ("I'm so tired today", []),
+        ("昨天谁赢了网球比赛？", []),
+    ):
+        assert [hit.episode.content for hit in asked(index, question).hits] == said, question
 
 
 def test_only_what_speaks_for_itself_is_part_of_an_answer() -> None:

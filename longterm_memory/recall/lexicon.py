@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text.terms import is_unspaced, unaccented
+from ..text.terms import is_unspaced, shorter
 
 __all__ = ["SINGLE", "Lexicon", "Scores", "Slots"]
 
@@ -29,10 +29,11 @@ SINGLE = 0.8
 """Weight of a single CJK character against a word or pair; on its own it says a little less."""
 
 _BARE = "~"
-"""Before what an accented word of a memory is without its accents. It stands beside the word, adds nothing to the
-memory's length, and is looked for by words that have no accents: má and mà are found by ma and not by one another."""
+"""Before what an accented word of a memory is without its accents, or an identifier in short. It stands beside the
+word, adds nothing to the memory's length, and is looked for by what is as short: má and mà are found by ma and not by
+one another, src/store.ts and lib/store.ts by store.ts."""
 _UNLIKE = 0.85
-"""What a word counts that has accents on one side only."""
+"""What a word counts that has accents, or is whole, on one side only."""
 _TIMES_BITS = 8
 _TIMES_MAX = (1 << _TIMES_BITS) - 1
 """More repetitions of a term in one memory count as this many; BM25 has long saturated."""
@@ -42,11 +43,11 @@ Scores = NDArray[np.float32]
 
 
 def _bare(counted: Mapping[str, int]) -> Counter[str]:
-    """Return the terms of a memory that have accents, without them."""
+    """Return the terms of a memory that people also type shorter, as they do."""
     found: Counter[str] = Counter()
     for term, times in counted.items():
-        if not term.isascii():
-            for form in unaccented(term):
+        if not term.isascii() or term.startswith("="):
+            for form in shorter(term):
                 found[_BARE + form] += times
     return found
 
@@ -148,7 +149,7 @@ class Lexicon:
         """Return under what a term stands in memories, as it is and where only they or only the question has accents,
         each with what it counts.
         """
-        keys = [(term, 1.0), (_BARE + term, _UNLIKE), *((form, _UNLIKE) for form in unaccented(term))]
+        keys = [(term, 1.0), (_BARE + term, _UNLIKE), *((form, _UNLIKE) for form in shorter(term))]
         return [key for key in keys if key[0] in self._postings]
 
     def idf(self, term: str) -> float:
@@ -157,11 +158,11 @@ class Lexicon:
         return math.log(1.0 + (self.distinct - seen + 0.5) / (seen + 0.5))
 
     def holding(self, term: str) -> Slots:
-        """Return the slots whose memory holds a term (removed ones may be among them)."""
-        posting = self._postings.get(term)
-        if posting is None:
-            return np.zeros(0, dtype=np.int64)
-        return np.frombuffer(posting, dtype=np.int64) >> _TIMES_BITS
+        """Return the slots whose memory holds a term, as it is or shorter on one side (removed ones may be among
+        them).
+        """
+        entries = [np.frombuffer(self._postings[key], dtype=np.int64) for key, _ in self._written(term)]
+        return np.concatenate(entries) >> _TIMES_BITS if entries else np.zeros(0, dtype=np.int64)
 
     def scores(self, query: Iterable[str], heaviest: int | None = None, single: float = SINGLE) -> Scores:
         """Return, per slot, the share (0..1) of the query's term weight that each memory holds (BM25,

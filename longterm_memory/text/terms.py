@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from .accents import plain_forms
 
-__all__ = ["content_terms", "identifiers", "is_blank", "is_unspaced", "terms", "unaccented"]
+__all__ = ["content_terms", "identifiers", "is_blank", "is_unspaced", "shorter", "terms", "unaccented"]
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -46,6 +46,10 @@ _CAMEL = re.compile(r"[A-Z]*[a-z]+(?:[A-Z]+[a-z]*|\d+)+|[A-Z]{2,}[a-z]+")
 _MEASURE = re.compile(
     r"(?P<number>\d+)(?:(?P<ordinal>st|nd|rd|th)|am|pm|h|hrs?|min|mins|s|ms|d|w|y|yrs?|k?g|k?m|cm|mm|ml|l|k|x|[kmgt]b)"
 )
+_VERSION = re.compile(r"v(\d+(?:[.-]\w+)+)")
+_PLACE = re.compile(r"(?P<scheme>\w+:/+)?(?P<path>.*?)(?P<line>(?::\d+)+)?")
+_TAILS_MAX = 6
+"""So many ends of a path may stand for it."""
 _ANY_WORD = re.compile(rf"[^\W_]|[{_UNSPACED}]")
 
 _STOP = frozenset(
@@ -158,6 +162,26 @@ def unaccented(term: str) -> tuple[str, ...]:
     ``mueller`` of ``müller``; none of a term that has none, and of identifiers.
     """
     return () if term.isascii() or term.startswith("=") else tuple(map(_stem, plain_forms(term)))
+
+
+@lru_cache(maxsize=65_536)
+def shorter(term: str) -> tuple[str, ...]:
+    """Return the terms that people also type for a term, leaving out accents (:func:`unaccented`), the v of a version,
+    the folders of a file, what stands around a path: ``=1.2`` of ``=v1.2``, ``=store.ts`` of ``=src/store.ts:42``.
+    """
+    if not term.startswith("="):
+        return unaccented(term)
+    if version := _VERSION.fullmatch(term[1:]):
+        return (f"={version[1]}",)
+    if "/" not in term and ":" not in term:
+        return ()
+    place = _PLACE.fullmatch(term[1:])
+    parts = (place["path"] if place else term[1:]).split("/")
+    ends = ["/".join(parts[at:]) for at in {0, *range(max(0, len(parts) - _TAILS_MAX), len(parts))}]
+    if place and place["scheme"]:
+        ends.append(parts[0])
+    named = (f"={end}" for end in dict.fromkeys(ends) if f"={end}" != term)
+    return tuple(end for end in named if end in _token_terms(end[1:]))
 
 
 def identifiers(text: str) -> frozenset[str]:

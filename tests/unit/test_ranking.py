@@ -131,6 +131,30 @@ def test_an_exact_identifier_finds_its_memory_and_its_neighbour_does_not() -> No
         assert order(memory, f"{query}?") == [text]
 
 
+def test_an_identifier_is_found_by_what_people_type_of_it_and_two_that_share_that_are_two() -> None:
+    for text, shorter, others in (
+        (
+            "the bug is in src/store.ts:42",
+            ("store.ts", "src/store.ts", "the store.ts?"),
+            ("lib/store.ts", "tore.ts"),
+        ),
+        ("we ship v1.2.10 next", ("1.2.10", "version 1.2.10"), ("1.2", "2.10", "v1.2.1")),
+        (
+            "docs: https://example.com/docs/setup?x=1",
+            ("example.com", "example.com/docs/setup"),
+            ("example.org",),
+        ),
+        ("the gateway is 10.0.0.1:8080", ("10.0.0.1",), ("10.0.0.10", "10.0.0.1:9090")),
+    ):
+        memory = [record(text, ID, age_days=300)]
+        for query in shorter:
+            assert order(memory, query) == [text], query
+        for query in others:
+            assert order(memory, query) == [], query
+    # It works the other way round, too.
+    assert order([record("store.ts is broken", ID)], "src/store.ts") == ["store.ts is broken"]
+
+
 def test_within_a_question_the_exact_identifier_comes_first_unless_that_is_switched_off() -> None:
     exact = record("PROJ-123 is done", ID, age_days=200)
     near = record("what is the state of PROJ-124 now, Mina asked about the state", "a0000001")

@@ -103,7 +103,8 @@ class Question:
             terms=tuple(found),
             topic=tuple(term for term in found if names.isdisjoint((term, *unaccented(term))))
             or tuple(found),
-            telling=_telling(undated),
+            # Whoever searches for such a word means it; 什么 is a word like any other then.
+            telling=_telling(undated) or (tuple(dict.fromkeys(found)) if query.searched else ()),
             dated=tuple(term for term in _telling(text) if term not in _RELATIVE) if windows else (),
             evidence=Evidence(
                 terms=len(set(found)),

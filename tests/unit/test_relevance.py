@@ -130,6 +130,12 @@ def test_what_only_asks_speaks_for_nothing() -> None:
         assert asked(index, question).hits == ()
     # What it asks about counts as ever, also for a surname that asks elsewhere.
     assert share("小兰几号来着？") > 0.4 and share("花生过敏是什么？") == 0
+    # Searching for nothing but such a word is about it.
+    index.put(record("谁谁乐队下个月来演出", numbered_id(91)))
+    search = RecallQuery(text="谁谁", k=3, searched=True)
+    for query, telling in ((search, {"谁谁"}), (RecallQuery(text="谁谁"), set())):
+        found = Question.of(query, index, NOW.timestamp(), Settings().zone)
+        assert set(found.telling) - {"谁"} == telling
     index.put(record("何老师住在苏州", numbered_id(90)))
     assert share("何老师住哪儿？") > 0.7
 

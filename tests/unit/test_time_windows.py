@@ -582,6 +582,9 @@ def test_a_question_that_looks_ahead_means_the_next_one() -> None:
         ("What did we do in May?", "2023-05-01"), ("What will we do in May?", "2024-05-01"),
         ("What did I do on Monday?", "2023-10-23"), ("What am I going to do on Monday?", "2023-10-30"),
         ("11月我做了什么", "2022-11-01"), ("11月我将要做什么", "2023-11-01"),
+        ("What is planned for Friday?", "2023-10-27"), ("What was planned for Friday?", "2023-10-20"),
+        ("What's on our calendar on Friday?", "2023-10-27"), ("周五有什么安排", "2023-10-27"),
+        ("周五要做什么", "2023-10-27"), ("周五做了什么", "2023-10-20"),
         ("Where will we be on 29 February?", "2024-02-29"), ("Where were we on 29 February?", "2020-02-29"),
     ):  # fmt: skip
         assert _only(question).start == _local(start), question

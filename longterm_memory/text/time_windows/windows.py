@@ -56,7 +56,10 @@ _DIGITS = re.compile(r"[0-9][-/.][0-9]")
 """What no phrase does without: most messages hold none of it, and looking for that first is ten times as fast."""
 
 _AHEAD = re.compile(
-    r"\b(?:will|won['’]t|shall|upcoming|going\s+to|gonna|next)\b|['’]ll\b|将要|将会|即将|接下来|下个|下次|未来|打算|明天|后天",
+    r"\b(?:will|won['’]t|shall|upcoming|coming\s+up|going\s+to|gonna|next)\b|['’]ll\b"
+    r"|\b(?:is|are|am|anything|nothing|what['’]s)\s+(?:\w+\s+)?(?:planned|scheduled|booked)\b"
+    r"|\bon\s+(?:my|our|the)\s+(?:agenda|calendar|schedule)\b"
+    r"|将要|将会|即将|接下来|下个|下次|未来|打算|明天|后天|有(?:什么|啥|哪些|没有|何)(?:安排|计划|日程)|的(?:日程|行程)|要(?:做|干|开|去)(?:什么|啥|哪)",
     re.ASCII,
 )
 

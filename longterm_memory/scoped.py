@@ -80,7 +80,11 @@ class ScopedMemory:
     # ------------------------------------------------------------ L1
 
     async def profiles(self) -> ProfileView:
-        """Return both profiles; one that cannot be read does not hide the other."""
+        """Return both profiles; one that cannot be read does not hide the other.
+
+        For the model, what is stored of somebody who switched memory off is left out: their own profile, and
+        that of their private chat, which is about them too.
+        """
         speaker = self.actor.speaker
         calls = {"session": self._service.profiles.session(self.scope)}
         if speaker.known:
@@ -100,6 +104,8 @@ class ScopedMemory:
         is_off = isinstance(off, frozenset) and speaker.id in off
         if self.actor.via == "tool" and (is_off or not known):
             found["speaker"] = None
+            if self.scope.is_private(speaker):
+                found["session"] = None
         for_bot = is_off and speaker.id in await self._service.opt_outs.for_bot(self.scope)
         return ProfileView(found["session"], found["speaker"], tuple(problems), is_off, for_bot)
 

@@ -223,8 +223,10 @@ NOT_RUN: dict[str, Setup] = {
 
 MILVUS = (
     "Of a row only `text`, `file_id` and `uuid` come back. So the whole record stands in `text`.",
-    "A filter on any other field is dropped, and everybody's rows come back. So `file_id` is the one filter, and every"
-    " row is checked.",
+    "A filter on any other field is dropped, and everybody's rows come back. So `file_id` and the row ids (`uuid`) are"
+    " the only filters, and every row is checked.",
+    "LangBot's class inserts and never replaces: the same row written twice is there twice. So a change is a new row,"
+    " and the old one is deleted after it; of two versions the newer counts.",
     "Its distance is a similarity: 1 for the same, 0 for unrelated. So the plugin works out the cosine itself.",
     "Reading a collection that does not exist creates it with 1 536 dimensions. So the first call is a write.",
     "It pages no further than 16 384 rows of one filter. So a conversation is spread over sixteen.",

@@ -114,6 +114,11 @@ def test_ways_through_the_screen_are_there() -> None:
 
 def test_labels_that_operating_names_are_there() -> None:
     text = " ".join((ROOT / "docs" / "operating.md").read_text("utf-8").split())
-    for label in ("Also delete plugin configuration and persistence storage", "Dashboard", "Extensions"):
+    for label in (
+        "Also delete plugin configuration and persistence storage",
+        "Dashboard",
+        "Extensions",
+        "Enable All Plugins",
+    ):
         assert f"*{label}*" in text
         assert all(label in shown(version, "en_US") for version in VERSIONS), label

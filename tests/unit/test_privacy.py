@@ -77,6 +77,25 @@ async def test_after_off_nothing_of_them_is_written_recalled_or_injected(restart
     assert "allergic to nuts" in await bot.prompt("who is allergic to nuts?", *TAO)
 
 
+async def test_after_off_the_profile_of_their_private_chat_is_not_used_either() -> None:
+    bot = await lived_in()
+    await bot.tool(
+        "update_profile", {"field": "notes", "action": "add", "value": "saves-for-a-boat"}, *PRIVATE
+    )
+    await bot.tool(
+        "update_profile", {"field": "notes", "action": "add", "value": "group-cooks-friday"}, *GROUP
+    )
+    assert "saves-for-a-boat" in await bot.prompt("hello there, what do I save for?", *PRIVATE)
+    assert await (await bot.memory(*PRIVATE)).privacy.opt(off=True)
+    turn = bot.turn("hello there, what do I save for?", *PRIVATE)
+    assert "saves-for-a-boat" not in str(await bot.service.injector.prepare(turn))
+    assert turn.values["_ltm_context"]["session_profile"]["notes"] == ""
+    assert "saves-for-a-boat" in await bot.command("memory profile", *PRIVATE)
+    # What a group keeps together is nobody's own.
+    assert await (await bot.memory(*TAO)).privacy.opt(off=True)
+    assert "group-cooks-friday" in await bot.prompt("what do we cook on friday?", *TAO)
+
+
 async def test_what_is_kept_of_them_is_for_them_and_admins_and_can_only_be_deleted() -> None:
     bot = await lived_in(config={"memory_admins": ["9009"]})
     tao, mina, admin = [await bot.memory("group_77001", who) for who in ("9002", "9001", "9009")]

@@ -87,14 +87,14 @@ def test_a_language_has_every_sentence_and_its_placeholders(language: str) -> No
 def test_a_language_is_added_by_adding_a_folder(tmp_path: Path) -> None:
     """In a copy of the package, as installed: settings take it, what it lacks is said in English."""
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
-    added = tmp_path / PACKAGE.name / "words" / "fr_FR"
+    added = tmp_path / PACKAGE.name / "words" / "xx_XX"
     added.mkdir()
     (added / "error.json").write_text('{"content_empty": "Rien à retenir."}', "utf-8")
     (tmp_path / PACKAGE.name / "words" / "empty").mkdir()
     code = (
         "from longterm_memory.settings import LANGUAGES, Settings; from longterm_memory.words import say, load;"
-        "print(*LANGUAGES); print(Settings.load({'language': 'fr-fr'}, {})[0].language, *load('fr_FR'));"
-        "print(say('fr_FR', 'error.content_empty')); print(say('fr_FR', 'error.code_wrong', c='!memory'));"
+        "print(*LANGUAGES); print(Settings.load({'language': 'xx-xx'}, {})[0].language, *load('xx_XX'));"
+        "print(say('xx_XX', 'error.content_empty')); print(say('xx_XX', 'error.code_wrong', c='!memory'));"
     )
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code],
@@ -104,8 +104,8 @@ def test_a_language_is_added_by_adding_a_folder(tmp_path: Path) -> None:
         check=True,
     )
     languages, setting, own, english = done.stdout.splitlines()
-    assert languages.split() == sorted([*LANGUAGES, "fr_FR"])
-    assert setting == "fr_FR error.content_empty"
+    assert languages.split() == sorted([*LANGUAGES, "xx_XX"])
+    assert setting == "xx_XX error.content_empty"
     assert own == "Rien à retenir."
     assert english == load(FALLBACK)["error.code_wrong"].format(c="!memory")
 

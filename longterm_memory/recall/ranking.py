@@ -7,7 +7,7 @@ leg then cannot push a strong one down. What is relevant at all is decided on an
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from .question import Question
 from .signals import Signals
 from .weights import WEIGHTS, Weights
 
-__all__ = ["WEIGHTS", "Ranked", "rank"]
+__all__ = ["WEIGHTS", "Ranked", "copies_last", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Ranked:
     """What ranking gives back.
 
     Attributes:
-        hits: best first, at most ``k``, nothing said twice.
+        hits: best first, at most ``k``, nothing said twice by one person; what several said stands once among the
+            first, and the others' behind everything else.
         considered: how many memories were compared.
         below_floor: how many of them were left out as not relevant.
         answered: 0..1, how likely the question is answered here at all.
@@ -98,7 +99,8 @@ def rank(
         )
         return Hit(episode, score, bool(relevant[slot]))
 
-    hits = _best(hit, total, places, query.k, wanted, weights.tag + weights.correction)
+    best = _best(hit, total, places, query.k, wanted, weights.tag + weights.correction)
+    hits = copies_last(best, query.speaker_id)[: query.k]
     below = int((alive & ~relevant).sum()) if query.floor else 0
     return Ranked(hits, int(alive.sum()), below, relevance.question)
 
@@ -110,18 +112,20 @@ def _best(
     k: int,
     wanted: Callable[[int], bool],
     reach: float,
-) -> tuple[Hit, ...]:
-    """Return the best ``k`` hits, nothing said twice by the same speaker.
+) -> list[Hit]:
+    """Return the best hits, best first: the best ``k`` different texts, and beside them what somebody else said in the
+    same words; nothing said twice by one person.
 
     Args:
         hit: makes the hit of a slot.
         total: per slot, its score without what only looking at the memory tells.
         places: slots that may be returned as far as relevance goes.
-        k: how many.
+        k: how many texts, if there are as many.
         wanted: whether a slot's memory may be returned.
         reach: the most that looking can add; what is further down than that below the top k is not looked at.
     """
-    best: dict[tuple[object, str], Hit] = {}
+    best: dict[tuple[tuple[str, ...], str], Hit] = {}
+    texts: set[tuple[str, ...]] = set()
     firsts: list[float] = []
     for slot in _descending(total, places, k):
         if len(firsts) >= k and float(total[slot]) + reach < firsts[-k]:
@@ -130,11 +134,30 @@ def _best(
             continue
         found = hit(slot)
         said = gist(found.episode.content), found.episode.sender_id or found.episode.sender_name
-        if said not in best:
+        if said[0] not in texts:
+            texts.add(said[0])
             insort(firsts, found.score.total)
         if said not in best or _order(found) < _order(best[said]):
             best[said] = found
-    return tuple(sorted(best.values(), key=_order)[:k])
+    return sorted(best.values(), key=_order)
+
+
+def copies_last(hits: Sequence[Hit], speaker_id: str) -> tuple[Hit, ...]:
+    """Return hits in their order, but those that say what one before them says behind all others, so that many who say
+    one thing do not take the places of everything else.
+
+    Args:
+        hits: best first.
+        speaker_id: who asks: of copies theirs comes first, since "what do I like?" is not answered by somebody else.
+    """
+    alike: dict[tuple[str, ...], list[Hit]] = {}
+    for hit in hits:
+        alike.setdefault(gist(hit.episode.content), []).append(hit)
+    for copies in alike.values():
+        copies.sort(key=lambda hit: not hit.episode.is_from(speaker_id))
+    firsts = [copies[0] for copies in alike.values()]
+    chosen = {hit.episode.id for hit in firsts}
+    return (*firsts, *(hit for hit in hits if hit.episode.id not in chosen))
 
 
 def _descending(total: np.ndarray, places: Slots, k: int) -> Iterable[int]:

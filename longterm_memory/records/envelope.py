@@ -200,8 +200,11 @@ def _record(data: dict[str, Any]) -> Record:
     if not is_id(data["episode_id"]):
         raise ValueError("not an episode id")
     # Kept by the ten thousand in indexes: what most of them share is kept once.
-    shared = {name: sys.intern(data[name]) for name in _SHARED if isinstance(data.get(name), str)}
-    episode = Episode.model_validate(data | shared | {"id": data["episode_id"]})
+    for name in _SHARED:
+        if isinstance(value := data.get(name), str):
+            data[name] = sys.intern(value)
+    data["id"] = data["episode_id"]
+    episode = Episode.model_validate(data)
     object.__setattr__(episode, "__pydantic_fields_set__", _FIELDS_SET)
     if episode.timestamp.tzinfo is None or episode.created_at.tzinfo is None:
         raise ValueError("a time without a zone")

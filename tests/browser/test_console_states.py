@@ -419,6 +419,22 @@ async def test_a_page_is_gone_to_by_its_number(browser: Browser) -> None:
         assert await frame.input_value(".jump input") == page
 
 
+async def test_a_tag_that_holds_a_comma_stays_whole(browser: Browser) -> None:
+    bot = await filled()
+    memory_id = await bot.remember("The boat leaves at six", GROUP, "9001", tags=["Oslo, in June", "trip"])
+    frame = await (await opened(browser, bot)).show()
+    await frame.click(f'[data-space][title="{GROUP}"]')
+    await frame.click(".memory .button[aria-expanded] >> nth=0")
+    await frame.click('.actions .button:has-text("Edit")')
+    tags = '.edit .field:has(label:text-is("Tags")) input'
+    assert await frame.input_value(tags) == "Oslo, in June, trip"
+    await frame.fill(tags, "boat, Oslo, in June, journey")
+    await frame.click(".edit .button.primary")
+    await frame.wait_for_selector(".edit", state="detached")
+    shown = await (await bot.memory(GROUP, "9001")).show(memory_id)
+    assert sorted(shown.tags) == ["Oslo, in June", "boat", "journey"]
+
+
 async def test_what_another_tab_changed_meanwhile_is_not_overwritten(browser: Browser) -> None:
     bot = await filled()
     tabs = [await opened(browser, bot), await opened(browser, bot)]

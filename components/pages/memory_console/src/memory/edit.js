@@ -10,6 +10,14 @@ import { notify } from "../parts/notice.js";
 import { Problem } from "../parts/state.js";
 
 const CONFLICT = "edit_changed";
+const BETWEEN_TAGS = /[,，、]/;
+
+/** The tags in a text: what stands between commas; tags that were there and hold one themselves stay whole. */
+function read(text, before) {
+  const whole = before.filter((tag) => BETWEEN_TAGS.test(tag) && text.includes(tag));
+  const rest = whole.reduce((left, tag) => left.replace(tag, () => ","), text);
+  return [...whole, ...rest.split(BETWEEN_TAGS).map((tag) => tag.trim()).filter(Boolean)];
+}
 
 /** The form; `done` is called after saving and when nothing is to be changed. */
 export function Edit({ spaceId, episode, done }) {
@@ -22,7 +30,7 @@ export function Edit({ spaceId, episode, done }) {
   const set = (name) => (value) => setForm((before) => ({ ...before, [name]: value }));
   const changes = {};
   if (form.content !== first.content) changes.content = form.content;
-  if (form.tags !== first.tags) changes.tags = form.tags.split(/[,，、]/).map((tag) => tag.trim()).filter(Boolean);
+  if (form.tags !== first.tags) changes.tags = read(form.tags, base.tags);
   if (form.importance !== first.importance) changes.importance = Number(form.importance);
   if (form.timestamp !== first.timestamp && form.timestamp) changes.timestamp = new Date(form.timestamp).toISOString();
   const seen = Object.fromEntries(Object.keys(changes).map((name) => [name, base[name]]));

@@ -16,8 +16,8 @@ PYTHON ?= $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null 
 DEV := build/envs/dev/bin/python
 CHECKED := longterm_memory components playground benchmarks main.py
 ARGS ?=
-# Two hosts take most of the time, and mostly by waiting.
-JOBS ?= 2
+# Hosts and engines take most of the time, and a good part of it by waiting.
+JOBS ?= 3
 
 export ONLY RECALLS PARALLEL BACKEND SIZES DATA MODELS AGAINST SERVE
 # The repository itself is the import root, and nothing of the caller's environment may shadow it.

@@ -200,6 +200,11 @@ class Scope:
         """Opaque id of this memory space (32 lowercase hex digits), what pages send instead of keys."""
         return hashlib.sha256(f"space|{self.isolation}|{self.session_key}".encode()).hexdigest()[:32]
 
+    @property
+    def person(self) -> str:
+        """Sender id of the person whose private chat this is, ``""`` for a group."""
+        return self.launcher_id if self.launcher_type == "person" else ""
+
     def is_private(self, speaker: Speaker) -> bool:
         """Whether this is the private chat of that speaker (type ``person`` and sender equals launcher)."""
         return self.launcher_type == "person" and speaker.known and speaker.id == self.launcher_id

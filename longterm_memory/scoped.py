@@ -100,12 +100,12 @@ class ScopedMemory:
                 raise answer
             elif isinstance(answer, Profile):
                 found[name] = answer
-        known = isinstance(off, frozenset)
         is_off = isinstance(off, frozenset) and speaker.id in off
-        if self.actor.via == "tool" and (is_off or not known):
-            found["speaker"] = None
-            if self.scope.is_private(speaker):
-                found["session"] = None
+        if self.actor.via == "tool":
+            # Hosts do not always say who speaks; a private chat is about its person all the same.
+            for name, who in (("speaker", speaker.id), ("session", self.scope.person)):
+                if who and (not isinstance(off, frozenset) or who in off):
+                    found[name] = None
         for_bot = is_off and speaker.id in await self._service.opt_outs.for_bot(self.scope)
         return ProfileView(found["session"], found["speaker"], tuple(problems), is_off, for_bot)
 

@@ -11,6 +11,7 @@ from longterm_memory.erasure import erase_person
 from longterm_memory.errors import BadArgument, Forbidden, StorageFailed, StoreFailed
 from longterm_memory.models import KEPT_STATUSES, Filters, RecallQuery
 from longterm_memory.policy import Actor
+from longterm_memory.retrieval import retrieve
 from longterm_memory.scope import Isolation, Scope, Speaker
 from tests.support.memory import KB, Bot, new_bot
 
@@ -90,6 +91,16 @@ async def test_after_off_the_profile_of_their_private_chat_is_not_used_either() 
     turn = bot.turn("hello there, what do I save for?", *PRIVATE)
     assert "saves-for-a-boat" not in str(await bot.service.injector.prepare(turn))
     assert turn.values["_ltm_context"]["session_profile"]["notes"] == ""
+    # Not every host says who speaks.
+    for tool, given in (
+        ("update_profile", {"field": "notes", "action": "add", "value": "leaks"}),
+        ("remember", {"content": "The boat leaks"}),
+    ):
+        assert "!memory on" in await bot.tool(tool, given, PRIVATE[0], "")
+    assert "saves-for-a-boat" not in await bot.prompt("hello there, what do I save for?", PRIVATE[0], "")
+    for sender in (PRIVATE[1], ""):
+        asked = {"session_name": PRIVATE[0], "bot_uuid": "b-01", "sender_id": sender}
+        assert "saves-for-a-boat" not in str(await retrieve(bot.service, "what do I save for?", asked))
     assert "saves-for-a-boat" in await bot.command("memory profile", *PRIVATE)
     # What a group keeps together is nobody's own.
     assert await (await bot.memory(*TAO)).privacy.opt(off=True)

@@ -7,8 +7,10 @@ leg then cannot push a strong one down. What is relevant at all is decided on an
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -28,13 +30,16 @@ from .weights import WEIGHTS, Weights
 __all__ = ["WEIGHTS", "Ranked", "copies_last", "rank"]
 
 
+_Text = tuple[str, ...]
+"""What is left of a text of which only its sense counts (:func:`longterm_memory.text.gist.gist`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """What ranking gives back.
 
     Attributes:
-        hits: best first, at most ``k``, nothing said twice by one person; what several said stands once among the
-            first, and the others' behind everything else.
+        hits: best first, at most ``k``, nothing said twice by one person.
         considered: how many memories were compared.
         below_floor: how many of them were left out as not relevant.
         answered: 0..1, how likely the question is answered here at all.
@@ -99,47 +104,51 @@ def rank(
         )
         return Hit(episode, score, bool(relevant[slot]))
 
-    best = _best(hit, total, places, query.k, wanted, weights.tag + weights.correction)
-    hits = copies_last(best, query.speaker_id)[: query.k]
+    slots = (slot for slot in _descending(total, places, query.k) if wanted(slot))
+    hits = _best(index, query, slots, total, hit, weights.tag + weights.correction)
     below = int((alive & ~relevant).sum()) if query.floor else 0
     return Ranked(hits, int(alive.sum()), below, relevance.question)
 
 
 def _best(
-    hit: Callable[[int], Hit],
+    index: ScopeIndex,
+    query: RecallQuery,
+    slots: Iterable[int],
     total: np.ndarray,
-    places: Slots,
-    k: int,
-    wanted: Callable[[int], bool],
+    hit: Callable[[int], Hit],
     reach: float,
-) -> list[Hit]:
-    """Return the best hits, best first: the best ``k`` different texts, and beside them what somebody else said in the
-    same words; nothing said twice by one person.
+) -> tuple[Hit, ...]:
+    """Return the best ``k`` hits, nothing said twice by the same speaker.
 
     Args:
-        hit: makes the hit of a slot.
+        index: the memories.
+        query: how many, and whether the same words by several speakers take one place.
+        slots: which may be returned, by falling ``total``.
         total: per slot, its score without what only looking at the memory tells.
-        places: slots that may be returned as far as relevance goes.
-        k: how many texts, if there are as many.
-        wanted: whether a slot's memory may be returned.
+        hit: makes the hit of a slot.
         reach: the most that looking can add; what is further down than that below the top k is not looked at.
     """
-    best: dict[tuple[tuple[str, ...], str], Hit] = {}
-    texts: set[tuple[str, ...]] = set()
+    k, spread = query.k, query.spread
+    best: dict[tuple[_Text, str], Hit] = {}
+    times: Counter[_Text] = Counter()
     firsts: list[float] = []
-    for slot in _descending(total, places, k):
+    gist_of = cache(gist)
+    for slot in slots:
         if len(firsts) >= k and float(total[slot]) + reach < firsts[-k]:
             break
-        if not wanted(slot):
-            continue
+        episode = index.at(slot).episode
+        said = gist_of(episode.content), episode.sender_id or episode.sender_name
+        if spread and times[said[0]] >= k and not episode.is_from(query.speaker_id):
+            continue  # of one text there are enough; thousands may say the same
         found = hit(slot)
-        said = gist(found.episode.content), found.episode.sender_id or found.episode.sender_name
-        if said[0] not in texts:
-            texts.add(said[0])
-            insort(firsts, found.score.total)
+        if said not in best:
+            times[said[0]] += 1
+            if times[said[0]] == 1 or not spread:
+                insort(firsts, found.score.total)
         if said not in best or _order(found) < _order(best[said]):
             best[said] = found
-    return sorted(best.values(), key=_order)
+    hits = sorted(best.values(), key=_order)
+    return (copies_last(hits, query.speaker_id) if spread else tuple(hits))[:k]
 
 
 def copies_last(hits: Sequence[Hit], speaker_id: str) -> tuple[Hit, ...]:
@@ -150,7 +159,7 @@ def copies_last(hits: Sequence[Hit], speaker_id: str) -> tuple[Hit, ...]:
         hits: best first.
         speaker_id: who asks: of copies theirs comes first, since "what do I like?" is not answered by somebody else.
     """
-    alike: dict[tuple[str, ...], list[Hit]] = {}
+    alike: dict[_Text, list[Hit]] = {}
     for hit in hits:
         alike.setdefault(gist(hit.episode.content), []).append(hit)
     for copies in alike.values():

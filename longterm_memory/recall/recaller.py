@@ -171,7 +171,7 @@ class Recaller:
         if order.reranked or order.failed is not None:
             spent["rerank"] = self._clock() - ranking
         return RecallResult(
-            hits=copies_last(order.hits, query.speaker_id)[: query.k],
+            hits=(copies_last(order.hits, query.speaker_id) if query.spread else order.hits)[: query.k],
             considered=ranked.considered,
             below_floor=ranked.below_floor,
             answered=ranked.answered,

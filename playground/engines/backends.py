@@ -31,6 +31,10 @@ ENVIRONMENTS = {"milvus-3": "milvus-3"}
 
 _LOG = logging.getLogger("playground.engines.host")
 
+# The clients of Milvus and Qdrant bring gRPC, whose threads make a process crash that is forked beside them, as
+# PostgreSQL's start does.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+
 
 @dataclass
 class Backend:

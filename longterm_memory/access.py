@@ -81,8 +81,9 @@ class Access:
             StorageFailed: it cannot be told.
         """
         own = sender_id == self.actor.speaker.id
-        # Whoever the host does not name in a private chat can only be its person.
-        sender_id = sender_id or self.scope.person
+        if self.actor.via == "tool":
+            # Whoever the host does not name in a private chat can only be its person.
+            sender_id = sender_id or self.scope.person
         if sender_id in await self.opted_out():
             raise Forbidden("speaker_off" if own else "other_off")
         return lambda: self.service.withdrawals.check(self.began, self.scope, sender_id, own=own)

@@ -214,9 +214,6 @@ class RecallQuery(_Frozen):
     """Whether results below the relevance floor are left out."""
     searched: bool = False
     """Whether somebody searches on purpose, who sees and judges what comes: an answer need be half as likely."""
-    spread: bool = False
-    """Whether there are few places, so that what several people said in the same words takes one of them, and the
-    others' come behind everything else. Not for pages: which of them is first may depend on ``k``."""
     exclude: frozenset[str] = frozenset()
     """Episode ids not to return (already shown)."""
     exclude_senders: frozenset[str] = frozenset()

@@ -141,7 +141,7 @@ async def _matches(
         return waiting
     if skip_reason(query, memory.settings.command_prefixes):
         return ()
-    wanted = RecallQuery(text=query, k=k, speaker_id=speaker.id, exclude=frozenset(note.shown), spread=True)
+    wanted = RecallQuery(text=query, k=k, speaker_id=speaker.id, exclude=frozenset(note.shown))
     # Without a listener the reply waits for this; a question in mid-turn is somebody's who wants an answer.
     seconds = _ASKED_SECONDS if note.query_id else memory.settings.recall_deadline_seconds
     return (await memory.recall(wanted, fill=Fill.PAGE, timeout=seconds)).hits

@@ -84,7 +84,6 @@ async def _recall_memory(service: MemoryService, memory: ScopedMemory, voice: Vo
         filters=given.filters,
         speaker_id=memory.actor.speaker.id,
         searched=True,
-        spread=True,
     )
     result, speaker = await memory.recall(query), memory.actor.speaker
     answer = replies.recalled(voice, result, given.filters, now=service.now(), speaker=speaker)

@@ -157,7 +157,6 @@ class Injector:
             text=conversation.text[:_QUERY_MAX],
             k=settings.auto_recall_top_k + RESERVE,
             speaker_id=conversation.speaker.id,
-            spread=True,
         )
         deadline, started = settings.recall_deadline_seconds, self._service.clock()
         try:

@@ -7,10 +7,8 @@ leg then cannot push a strong one down. What is relevant at all is decided on an
 from __future__ import annotations
 
 from bisect import insort
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -27,11 +25,7 @@ from .question import Question
 from .signals import Signals
 from .weights import WEIGHTS, Weights
 
-__all__ = ["WEIGHTS", "Ranked", "copies_last", "rank"]
-
-
-_Text = tuple[str, ...]
-"""What is left of a text of which only its sense counts (:func:`longterm_memory.text.gist.gist`)."""
+__all__ = ["WEIGHTS", "Ranked", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,7 @@ class Ranked:
     """What ranking gives back.
 
     Attributes:
-        hits: best first, at most ``k``, nothing said twice by one person.
+        hits: best first, at most ``k``, nothing said twice.
         considered: how many memories were compared.
         below_floor: how many of them were left out as not relevant.
         answered: 0..1, how likely the question is answered here at all.
@@ -104,69 +98,43 @@ def rank(
         )
         return Hit(episode, score, bool(relevant[slot]))
 
-    slots = (slot for slot in _descending(total, places, query.k) if wanted(slot))
-    hits = _best(index, query, slots, total, hit, weights.tag + weights.correction)
+    hits = _best(hit, total, places, query.k, wanted, weights.tag + weights.correction)
     below = int((alive & ~relevant).sum()) if query.floor else 0
     return Ranked(hits, int(alive.sum()), below, relevance.question)
 
 
 def _best(
-    index: ScopeIndex,
-    query: RecallQuery,
-    slots: Iterable[int],
-    total: np.ndarray,
     hit: Callable[[int], Hit],
+    total: np.ndarray,
+    places: Slots,
+    k: int,
+    wanted: Callable[[int], bool],
     reach: float,
 ) -> tuple[Hit, ...]:
     """Return the best ``k`` hits, nothing said twice by the same speaker.
 
     Args:
-        index: the memories.
-        query: how many, and whether the same words by several speakers take one place.
-        slots: which may be returned, by falling ``total``.
-        total: per slot, its score without what only looking at the memory tells.
         hit: makes the hit of a slot.
+        total: per slot, its score without what only looking at the memory tells.
+        places: slots that may be returned as far as relevance goes.
+        k: how many.
+        wanted: whether a slot's memory may be returned.
         reach: the most that looking can add; what is further down than that below the top k is not looked at.
     """
-    k, spread = query.k, query.spread
-    best: dict[tuple[_Text, str], Hit] = {}
-    times: Counter[_Text] = Counter()
+    best: dict[tuple[object, str], Hit] = {}
     firsts: list[float] = []
-    gist_of = cache(gist)
-    for slot in slots:
+    for slot in _descending(total, places, k):
         if len(firsts) >= k and float(total[slot]) + reach < firsts[-k]:
             break
-        episode = index.at(slot).episode
-        said = gist_of(episode.content), episode.sender_id or episode.sender_name
-        if spread and times[said[0]] >= k and not episode.is_from(query.speaker_id):
-            continue  # of one text there are enough; thousands may say the same
+        if not wanted(slot):
+            continue
         found = hit(slot)
+        said = gist(found.episode.content), found.episode.sender_id or found.episode.sender_name
         if said not in best:
-            times[said[0]] += 1
-            if times[said[0]] == 1 or not spread:
-                insort(firsts, found.score.total)
+            insort(firsts, found.score.total)
         if said not in best or _order(found) < _order(best[said]):
             best[said] = found
-    hits = sorted(best.values(), key=_order)
-    return (copies_last(hits, query.speaker_id) if spread else tuple(hits))[:k]
-
-
-def copies_last(hits: Sequence[Hit], speaker_id: str) -> tuple[Hit, ...]:
-    """Return hits in their order, but those that say what one before them says behind all others, so that many who say
-    one thing do not take the places of everything else.
-
-    Args:
-        hits: best first.
-        speaker_id: who asks: of copies theirs comes first, since "what do I like?" is not answered by somebody else.
-    """
-    alike: dict[_Text, list[Hit]] = {}
-    for hit in hits:
-        alike.setdefault(gist(hit.episode.content), []).append(hit)
-    for copies in alike.values():
-        copies.sort(key=lambda hit: not hit.episode.is_from(speaker_id))
-    firsts = [copies[0] for copies in alike.values()]
-    chosen = {hit.episode.id for hit in firsts}
-    return (*firsts, *(hit for hit in hits if hit.episode.id not in chosen))
+    return tuple(sorted(best.values(), key=_order)[:k])
 
 
 def _descending(total: np.ndarray, places: Slots, k: int) -> Iterable[int]:

@@ -31,7 +31,7 @@ from .filling import Fill, IndexFilling
 from .index import ScopeIndex
 from .lexicon import Slots
 from .losses import Losses
-from .ranking import copies_last, rank
+from .ranking import rank
 from .repair import look_again
 from .reranking import Order, Reranking
 
@@ -171,7 +171,7 @@ class Recaller:
         if order.reranked or order.failed is not None:
             spent["rerank"] = self._clock() - ranking
         return RecallResult(
-            hits=(copies_last(order.hits, query.speaker_id) if query.spread else order.hits)[: query.k],
+            hits=order.hits[: query.k],
             considered=ranked.considered,
             below_floor=ranked.below_floor,
             answered=ranked.answered,

@@ -352,22 +352,6 @@ def test_stopping_early_changes_nothing() -> None:
             )
 
 
-def test_what_several_said_takes_one_place_while_there_is_something_else_to_say() -> None:
-    meeting, speakers = "The meeting moved to Friday", [Speaker(str(i)) for i in range(4)]
-    stored = [record(meeting, numbered_id(i), speaker=who) for i, who in enumerate(speakers)]
-    stored.append(record("The meeting is in the small room", ID))
-    assert order(stored, "when and where is the meeting?", k=2) != [meeting, meeting]
-    assert sorted(order(stored, "when and where is the meeting?", k=2, spread=True)) == [
-        "The meeting is in the small room",
-        meeting,
-    ]
-    assert len(order(stored, "when and where is the meeting?", k=5, spread=True)) == 5
-    # Of the copies, that of whoever asks comes first.
-    for who in speakers:
-        hits = ranked(stored, "when is the meeting?", k=3, speaker_id=who.id, spread=True).hits
-        assert next(h for h in hits if h.episode.content == meeting).episode.sender_id == who.id
-
-
 def test_many_alike_candidates_are_ranked_in_reasonable_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """All within reach of one another, none said twice: the work stays linear in their number."""
     made = 0

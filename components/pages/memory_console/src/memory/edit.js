@@ -14,9 +14,15 @@ const BETWEEN_TAGS = /[,，、]/;
 
 /** The tags in a text: what stands between commas; tags that were there and hold one themselves stay whole. */
 function read(text, before) {
-  const whole = before.filter((tag) => BETWEEN_TAGS.test(tag) && text.includes(tag));
-  const rest = whole.reduce((left, tag) => left.replace(tag, () => ","), text);
-  return [...whole, ...rest.split(BETWEEN_TAGS).map((tag) => tag.trim()).filter(Boolean)];
+  const parts = (tag) => tag.split(BETWEEN_TAGS).map((part) => part.trim()).filter(Boolean);
+  const whole = before.filter((tag) => BETWEEN_TAGS.test(tag)).sort((one, other) => other.length - one.length);
+  const found = parts(text);
+  for (const tag of whole) {
+    const wanted = parts(tag);
+    const at = found.findIndex((_, place) => wanted.length && wanted.every((part, n) => found[place + n] === part));
+    if (at >= 0) found.splice(at, wanted.length, tag);
+  }
+  return found;
 }
 
 /** The form; `done` is called after saving and when nothing is to be changed. */

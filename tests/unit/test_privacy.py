@@ -102,6 +102,12 @@ async def test_after_off_the_profile_of_their_private_chat_is_not_used_either() 
         asked = {"session_name": PRIVATE[0], "bot_uuid": "b-01", "sender_id": sender}
         assert "saves-for-a-boat" not in str(await retrieve(bot.service, "what do I save for?", asked))
     assert "saves-for-a-boat" in await bot.command("memory profile", *PRIVATE)
+    # Whoever runs the bot can still take something out of it.
+    console = await bot.memory(*PRIVATE, via="console")
+    await console.update_profile(
+        field="notes", action="remove", values=["saves-for-a-boat"], target="session", speaker=Speaker()
+    )
+    assert "saves-for-a-boat" not in await bot.command("memory profile", *PRIVATE)
     # What a group keeps together is nobody's own.
     assert await (await bot.memory(*TAO)).privacy.opt(off=True)
     assert "group-cooks-friday" in await bot.prompt("what do we cook on friday?", *TAO)
